@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Fetch the packages that kernel/pins names, without installing them.
+#
+#   fetch.sh fetch ARCH DIR   the packages of ARCH become DIR/packages/*.deb, checked
+#   fetch.sh repin ARCH DIR   kernel/pins gets the versions and hashes of today's suite
+#
+# DIR/apt holds an apt configuration of our own: the machine's, but with the pinned suite of ARCH as
+# the only source, below our own folders. The machine's sources and lists are only read, to learn
+# which mirror it uses. A package is there (whole, and with the pinned hash) or it is not: it is
+# downloaded in DIR/apt/partial, checked, and then renamed into DIR/packages.
+#
+# PINS and MIRROR in the environment replace kernel/pins and the mirror (the tests use both).
+set -eu
+
+action=$1 arch=$2 dir=$3
+pins=${PINS:-$(dirname "$0")/pins}
+suite=$(sed -n 's/^suite //p' "$pins")
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+die()
+{
+    echo "machbed: $*" >&2
+    exit 2
+}
+
+# The mirror of Debian's main archive that this machine uses. Origin and label are known only once
+# apt has read the index; the suite is what the sources say.
+mirror()
+{
+    # shellcheck disable=SC2016
+    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(RELEASE)|$(REPO_URI)' 'Created-By: Packages' |
+        awk -F'|' '($1 == "Debian" && $2 == "Debian" && $3 !~ /-/) ||
+            ($1 == "" && $3 ~ /^(bookworm|stable|oldstable)$/) { print $4; exit }'
+}
+
+apt_configure()
+{
+    uri=${MIRROR:-$(mirror)}
+    test -n "$uri" || die "apt knows no Debian mirror: add one to its sources, run apt-get update"
+    apt=$(cd "$dir" && pwd)/apt
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/partial"
+    : > "$apt/state/status"
+    echo "deb [signed-by=$keyring${MIRROR:+ trusted=yes}] $uri $suite main" > "$apt/sources.list"
+    cat > "$apt/apt.conf" << EOF
+Dir::State "$apt/state";
+Dir::State::status "$apt/state/status";
+Dir::Cache "$apt/cache";
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+APT::Architecture "$arch";
+#clear APT::Architectures;
+APT::Architectures { "$arch"; };
+APT::Default-Release "";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+EOF
+}
+
+apt_update()
+{
+    apt_configure
+    echo "  APT     package index of Debian $suite for $arch (about 10 MB)"
+    apt-get -qq -c "$apt/apt.conf" -o APT::Update::Error-Mode=any update ||
+        die "cannot read the package index of Debian $suite: is the network there?"
+}
+
+# What the suite has of one package: version and hash, nothing if it has none.
+suite_has()
+{
+    apt-cache -c "$apt/apt.conf" show --no-all-versions "$1" 2> /dev/null |
+        awk '/^Version:/ { v = $2 } /^SHA256:/ { print v, $2; exit }'
+}
+
+hash_of()
+{
+    sha256sum "$1" | cut -d' ' -f1
+}
+
+# The pinned package must be what the suite has, before a byte of it is fetched.
+suite_check()
+{
+    has=$(suite_has "$1")
+    test -n "$has" || die "$1 $2 is pinned, but Debian $suite has no such package any more; \
+'make repin' takes what the suite has"
+    test "${has% *}" = "$2" || die "$1 $2 is pinned, but Debian $suite has ${has% *} now; \
+'make repin' takes that"
+    test "${has#* }" = "$3" || die "$1 $2 is pinned with SHA-256 $3, but Debian $suite has it \
+with ${has#* }; 'make repin' takes that"
+}
+
+package_fetch()
+{
+    suite_check "$1" "$2" "$3"
+    echo "  GET     $1 $2"
+    rm -f "$apt/partial/"*
+    (cd "$apt/partial" && apt-get -qq -c "$apt/apt.conf" download "$1=$2") ||
+        die "cannot download $1 $2: is the network there?"
+    package_check "$1" "$2" "$3" "$apt/partial/"*.deb
+    mv "$apt/partial/"*.deb "$dir/packages/$1.deb"
+}
+
+package_check()
+{
+    hash=$(hash_of "$4")
+    test "$hash" = "$3" || die "$1 $2 is pinned with SHA-256 $3, but the file has $hash; \
+delete $4 to fetch it again, or 'make repin' if the suite has changed"
+}
+
+fetch()
+{
+    mkdir -p "$dir/packages"
+    updated=
+    sed -n "s/^$arch //p" "$pins" | while read -r package version hash; do
+        if test -e "$dir/packages/$package.deb"; then
+            test "$(hash_of "$dir/packages/$package.deb")" != "$hash" || continue
+        fi
+        test -n "$updated" || apt_update
+        updated=yes
+        package_fetch "$package" "$version" "$hash"
+    done
+}
+
+repin()
+{
+    mkdir -p "$dir"
+    apt_update
+    while read -r word package version hash; do
+        if test "$word" = "$arch"; then
+            has=$(suite_has "$package")
+            test -n "$has" || die "Debian $suite has no package $package for $arch"
+            test "$has" = "$version $hash" || echo "  PIN     $package $has" >&2
+            echo "$arch $package $has"
+        else
+            echo "$word${package:+ $package}${version:+ $version}${hash:+ $hash}"
+        fi
+    done < "$pins" > "$dir/pins.new"
+    mv "$dir/pins.new" "$pins"
+}
+
+"$action"

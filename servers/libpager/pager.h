@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * External pagers: memory objects whose pages live in a store of the server's own. Names and
+ * meanings are those of the GNU Hurd's library of this name, so that code moves both ways; where
+ * the two differ, the comment says so under "Hurd:".
+ *
+ * A server starts the threads of a level (pager_start_workers), creates pagers on it, hands out
+ * send rights to their ports, and defines the callbacks at the end of this file. The library
+ * answers the kernel: it reads pages in, writes returned pages out, and keeps every error until
+ * somebody has been told.
+ *
+ * Units: offsets and lengths are bytes in the object, multiples of vm_page_size unless said
+ * otherwise. A write error is an errno value.
+ *
+ * Locks: no call may be made with a lock held that a callback takes. The library holds none of its
+ * own locks while a callback runs.
+ */
+#ifndef LIBPAGER_PAGER_H
+#define LIBPAGER_PAGER_H
+
+#include <stdbool.h>
+
+#include "librt/counter.h"
+#include "librt/error.h"
+#include "librt/mach.h"
+#include "librt/ports.h"
+
+struct pager;
+struct pager_requests;  /* the threads and queues of one level */
+struct user_pager_info; /* the server's own, one for each pager */
+
+/*
+ * Start serving BUCKET: one receiving thread and a fixed number of workers. BUCKET's ports are
+ * pagers from now on, and nobody else receives on it. *REQUESTS stands for the level and lives for
+ * ever.
+ *
+ * A worker runs callbacks of this level's pagers; these may fault only on memory of levels below
+ * (docs: levels), never call pager_sync and its kin on this level.
+ * => once for each bucket; may block; ENOMEM.
+ * Hurd: must come before the first pager_create on BUCKET; workers cannot be inhibited.
+ */
+error_t pager_start_workers(struct port_bucket *bucket, struct pager_requests **requests);
+
+/* The same with NWORKERS (at least 2) workers and a NAME (not copied) for the threads. */
+error_t pager_start_workers_named(struct port_bucket *bucket, const char *name,
+                                  unsigned int nworkers, struct pager_requests **requests);
+
+/*
+ * Create a pager for UPI with a port in BUCKET, ready for requests. MAY_CACHE and COPY_STRATEGY are
+ * what the kernel is told in memory_object_ready. With NOTIFY_ON_EVICT pages are supplied as
+ * precious, and pager_notify_evict is called when one leaves memory.
+ * => may block; null when there is no memory. The caller owns it until pager_shutdown.
+ * Hurd: null does not set errno; no user references, no_senders is the server's to ask for.
+ */
+struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *bucket,
+                           boolean_t may_cache, memory_object_copy_strategy_t copy_strategy,
+                           boolean_t notify_on_evict);
+
+/* What PAGER was created for. => does not block. */
+struct user_pager_info *pager_get_upi(struct pager *pager);
+
+/* The receive right for requests to PAGER. Make a send right of it for every client. => does not
+   block. */
+mach_port_t pager_get_port(struct pager *pager);
+
+/* Count PAGER's requests as CLASS; RT_CLASS_FILE until said otherwise. => does not block. An
+   extension. */
+void pager_set_class(struct pager *pager, enum rt_class class);
+
+/*
+ * Write out what was changed before the call, and what is precious: the whole object, or LEN bytes
+ * from START. The kernel keeps its copy.
+ *
+ * With WAIT, return when all of it has been written, or could not be. Without, return when the
+ * kernel has handed over the last window of it: large ranges go window by window, each written
+ * before the next is asked for, because the kernel copies every page of a window.
+ *
+ * Returns the first error of a write-out since the last call with WAIT that returned one, wherever
+ * in the object it was; it is reported once (to each of several overlapping calls during which it
+ * happened). Without WAIT, errors are left for a later call.
+ * => may block; from any thread but a worker of this level; calls may overlap.
+ * Hurd: returns nothing.
+ */
+error_t pager_sync(struct pager *pager, int wait);
+error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait);
+
+/*
+ * Drop the kernel's copy without writing it out: from now on the store's data counts, and errors
+ * of earlier write-outs of these pages are forgotten (pager_get_error).
+ * => as pager_sync.
+ */
+error_t pager_flush(struct pager *pager, int wait);
+error_t pager_flush_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait);
+
+/* Write out as pager_sync does, and have the kernel drop its copy. => as pager_sync. */
+error_t pager_return(struct pager *pager, int wait);
+error_t pager_return_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait);
+
+/*
+ * Give the kernel the page of data at BUF for PAGE, unasked. With PRECIOUS the kernel gives it back
+ * some day, and it is written then: that is how a page that is not in the store gets there; else
+ * the kernel may drop it. With WRITELOCK, writing to it asks pager_unlock_page first. The kernel
+ * ignores an offer of a page that it has. BUF stays the caller's.
+ * => may block; EBUSY when the page is being asked for or written out just now, EINVAL outside the
+ *    object, ENXIO when no kernel has the object mapped.
+ * Hurd: returns nothing.
+ */
+error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_offset_t page,
+                         vm_address_t buf);
+
+/*
+ * End PAGER: its port is destroyed and the kernel drops the object, with what it has not returned.
+ * Whoever wants that written syncs first. Returns that were received already are still written;
+ * after the last of them pager_clear_user_data is called, maybe after this call has returned.
+ * PAGER must not be used any more.
+ * => may block; no other call on PAGER is under way or follows.
+ */
+void pager_shutdown(struct pager *pager);
+
+/*
+ * The last error of the page at ADDR (any alignment), 0 when it was last read or written without
+ * one. A page whose write-out failed keeps its error, and reading it gives an error to the client,
+ * until it has been written, or flushed (pager_flush).
+ * => does not block.
+ */
+error_t pager_get_error(struct pager *pager, vm_address_t addr);
+
+/* Print the `counter` lines of data_request and data_return, both classes, of all pagers of this
+   task, for the server called SERVER. => any thread. An extension. */
+void pager_counters_emit(const char *server);
+
+/*
+ * Callbacks, defined by the server. All run in a worker of the pager's level unless said otherwise,
+ * may block, and may be called by several workers at once for different pages; only the write calls
+ * of one pager are never concurrent with each other.
+ */
+
+/*
+ * Read one page at PAGE. *BUF becomes the address of a page from vm_allocate, which the library
+ * consumes, or 0 for a page that has no data yet: the client gets zeros. *WRITE_LOCK asks for a
+ * page that cannot be written before pager_unlock_page.
+ * => 0, or an error that the client gets as a memory fault.
+ * Hurd: *BUF is never 0.
+ */
+error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t *buf,
+                        int *write_lock);
+
+/* Write one page from BUF, at PAGE, and be done with it. The last page may lie only partly inside
+   the object; what is outside is not the store's. BUF stays the library's. */
+error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t buf);
+
+/*
+ * Write LENGTH bytes, whole pages, from DATA, at OFFSET. *WRITTEN is how many of them, from the
+ * start, are in the store: whole pages, also when an error is returned. Returning 0 with less than
+ * LENGTH is no error: the library calls again for the rest. After an error the library tries the
+ * rest page by page with pager_write_page; EOPNOTSUPP asks for just that.
+ * => 0 with *WRITTEN 0 is a mistake and is treated as EIO.
+ * A server that does not define this one gets one that says EOPNOTSUPP.
+ */
+error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
+                          vm_size_t length, vm_size_t *written);
+
+/* Allow writing to the page at ADDRESS, which was supplied with a write lock. On an error the next
+   attempt to write to it fails with that error. */
+error_t pager_unlock_page(struct user_pager_info *upi, vm_offset_t address);
+
+/*
+ * The first valid offset (whole pages), and the object's size in bytes; the last page may be partly
+ * inside. Requests and returns beyond are refused.
+ * => runs in any thread, with the level's lock held: must neither block nor call the library.
+ */
+error_t pager_report_extent(struct user_pager_info *upi, vm_address_t *offset, vm_size_t *size);
+
+/* The pager is gone; nothing refers to UPI any more. => in a worker, or in pager_shutdown. */
+void pager_clear_user_data(struct user_pager_info *upi);
+
+/* The page at PAGE has left memory, and has been written if it had to be. Only for pagers created
+   with NOTIFY_ON_EVICT. Some evictions go without notice. */
+void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page);
+
+#endif

@@ -14,6 +14,7 @@ set -eu
 
 image=$1 bytes=$2 block=${3:-4096}
 least=$((770 * 1024 * 1024))
+most=$((2 << 40))
 uuid=6d616368-6265-4d00-8000-000000000001 # "machbed"
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -25,7 +26,9 @@ die()
 
 case $bytes in '' | *[!0-9]*) die "that is no number" ;; esac
 test "$bytes" -ge "$least" || die "the partitions need $least bytes (770M) at least"
+test "$bytes" -lt "$most" || die "an MBR ends at $most bytes (2 TiB)"
 test "$((bytes % 512))" = 0 || die "a sector has 512 bytes"
+case $block in 1024 | 2048 | 4096) ;; *) die "blocks have 1024, 2048 or 4096 bytes" ;; esac
 
 trap 'rm -f "$image.new"' EXIT
 rm -f "$image.new"

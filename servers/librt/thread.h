@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Threads of this task. Each has a stack of RT_STACK_BYTES, aligned to its size, with its struct
- * rt_thread at the lowest address: a thread finds itself by its stack pointer.
+ * rt_thread at the upper end: a thread finds itself by its stack pointer. The lowest page of a
+ * stack is a guard, so that a stack that overflows is an exception and not a riddle.
+ *
+ * Threads are never freed: servers start a fixed number of them, which live as long as the task.
  */
 #ifndef LIBRT_THREAD_H
 #define LIBRT_THREAD_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "librt/error.h"
+
+#include <device/device_types.h>
+
+#include "librt/rt.h"
+
+error_t error_from_mach(kern_return_t error)
+{
+    switch (error) {
+    case KERN_SUCCESS:
+        return 0;
+    case KERN_INVALID_ARGUMENT:
+    case KERN_INVALID_ADDRESS:
+    case D_INVALID_SIZE:
+    case D_INVALID_RECNUM:
+        return EINVAL;
+    case KERN_RESOURCE_SHORTAGE:
+    case KERN_NO_SPACE:
+    case D_NO_MEMORY:
+        return ENOMEM;
+    case D_NO_SUCH_DEVICE:
+        return ENXIO;
+    case D_READ_ONLY:
+        return EROFS;
+    default:
+        /* Servers answer with errno values, which are small and do not clash with the kernel's. */
+        return EIO;
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All of librt that depends on the processor: see i386/ for the implementations. */
+#ifndef LIBRT_ARCH_H
+#define LIBRT_ARCH_H
+
+#include <stdint.h>
+
+#include "librt/mach.h"
+
+static inline uint64_t rt_arch_cycles(void)
+{
+    uint32_t low, high;
+
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+}
+
+static inline uintptr_t rt_arch_stack_pointer(void)
+{
+    uintptr_t sp;
+
+    __asm__("movl %%esp, %0" : "=r"(sp));
+    return sp;
+}
+
+/* I/O ports. => the task has been given them (i386_io_perm_modify), else this is an exception. */
+static inline void rt_arch_out8(uint16_t port, uint8_t value)
+{
+    __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline void rt_arch_out16(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline uint8_t rt_arch_in8(uint16_t port)
+{
+    uint8_t value;
+
+    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
+/* Make the suspended THREAD start in rt_thread_main with stack pointer SP.
+   => may block; an error is the kernel's. */
+kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp);
+
+/* Program counter and stack pointer of THREAD. => may block; an error is the kernel's. */
+kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t *sp);
+
+/* Continue in rt_thread_main on the stack whose end is SP. */
+_Noreturn void rt_arch_switch_stack(uintptr_t sp);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "librt/i386/arch.h"
+
+#include "librt/thread-private.h"
+
+kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp)
+{
+    struct i386_thread_state state;
+    mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
+    kern_return_t kr;
+
+    kr = thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    state.eip = (uintptr_t)rt_thread_main;
+    /* As after a call: SP modulo 16 is 12 (System V ABI, i386). */
+    state.uesp = (sp & ~15u) - 4;
+    state.ebp = 0;
+    return thread_set_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, count);
+}
+
+kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t *sp)
+{
+    struct i386_thread_state state;
+    mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
+    kern_return_t kr;
+
+    kr = thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    *pc = state.eip;
+    *sp = state.uesp;
+    return KERN_SUCCESS;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* struct rt_thread, for librt itself and for startup, which reads it out of a crashed task. */
+#ifndef LIBRT_THREAD_PRIVATE_H
+#define LIBRT_THREAD_PRIVATE_H
+
+#include <sys/reent.h>
+
+#include "librt/mach.h"
+#include "librt/thread.h"
+
+#define RT_STACK_BYTES (64u * 1024) /* power of two; the lowest page is a guard */
+
+#define RT_THREAD_MAGIC 0x6d627468u /* "mbth" */
+
+struct rt_thread {
+    uint32_t magic;
+    const char *name;
+    const char *waits_for; /* the lock or condition it waits for, or null */
+    mach_port_t port;
+    mach_port_t reply_port; /* MACH_PORT_NULL until first used */
+    void (*entry)(void *);
+    void *arg;
+    struct _reent reent;
+};
+
+/* The struct rt_thread of the thread whose stack holds address SP: at the stack's upper end. */
+static inline struct rt_thread *rt_thread_of_stack(uintptr_t sp)
+{
+    return (struct rt_thread *)((sp | (RT_STACK_BYTES - 1)) + 1 - sizeof(struct rt_thread));
+}
+
+/* Make ADDRESS, the lowest of an aligned stack, a thread's. => for librt's start only. */
+struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*entry)(void *),
+                                 void *arg);
+
+/* First C function of a thread, on its own stack. */
+_Noreturn void rt_thread_main(void);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "librt/thread-private.h"
+
+#include <string.h>
+
+#include "librt/error.h"
+#include "librt/i386/arch.h"
+#include "librt/log.h"
+
+struct rt_thread *rt_thread_self(void)
+{
+    struct rt_thread *self = rt_thread_of_stack(rt_arch_stack_pointer());
+
+    if (self->magic != RT_THREAD_MAGIC)
+        __builtin_trap(); /* not on a stack of ours: nothing else can be trusted either */
+    return self;
+}
+
+const char *rt_thread_name(const struct rt_thread *thread)
+{
+    return thread->name;
+}
+
+struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*entry)(void *),
+                                 void *arg)
+{
+    struct rt_thread *thread = rt_thread_of_stack(stack);
+
+    memset(thread, 0, sizeof(*thread));
+    thread->magic = RT_THREAD_MAGIC;
+    thread->name = name;
+    thread->entry = entry;
+    thread->arg = arg;
+    _REENT_INIT_PTR(&thread->reent);
+    return thread;
+}
+
+void rt_thread_main(void)
+{
+    struct rt_thread *self = rt_thread_self();
+
+    self->port = mach_thread_self();
+    self->entry(self->arg);
+    /* Its stack cannot be freed from here. Servers' threads live as long as their task. */
+    thread_suspend(self->port);
+    __builtin_trap();
+}
+
+/* Allocate a stack of RT_STACK_BYTES, aligned to that, its lowest page inaccessible. */
+static kern_return_t rt_stack_create(vm_address_t *stack)
+{
+    task_t task = mach_task_self();
+    vm_address_t raw = 0;
+    kern_return_t kr;
+
+    kr = vm_allocate(task, &raw, 2 * RT_STACK_BYTES, TRUE);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    *stack = (raw + RT_STACK_BYTES - 1) & ~(vm_address_t)(RT_STACK_BYTES - 1);
+    if (*stack != raw)
+        vm_deallocate(task, raw, *stack - raw);
+    vm_deallocate(task, *stack + RT_STACK_BYTES, raw + RT_STACK_BYTES - *stack);
+    return vm_protect(task, *stack, vm_page_size, FALSE, VM_PROT_NONE);
+}
+
+static kern_return_t rt_thread_launch(struct rt_thread *thread)
+{
+    thread_t port;
+    kern_return_t kr;
+
+    kr = thread_create(mach_task_self(), &port);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    kr = rt_arch_thread_setup(port, (uintptr_t)thread);
+    if (kr == KERN_SUCCESS)
+        kr = thread_resume(port);
+    if (kr != KERN_SUCCESS)
+        thread_terminate(port);
+    return kr;
+}
+
+int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *),
+                     void *arg)
+{
+    struct rt_thread *created;
+    vm_address_t stack;
+
+    if (rt_stack_create(&stack) != KERN_SUCCESS)
+        return ENOMEM;
+    created = rt_thread_init(stack, name, entry, arg);
+    if (rt_thread_launch(created) != KERN_SUCCESS) {
+        vm_deallocate(mach_task_self(), stack, RT_STACK_BYTES);
+        return ENOMEM;
+    }
+    if (thread != NULL)
+        *thread = created;
+    return 0;
+}

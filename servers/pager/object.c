@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pager/object.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "librt/sync.h"
+
+struct object {
+    struct user_pager_info {
+        uint64_t first_sector;
+        vm_size_t size;
+        /* One byte a page: whether the store has it. Set by the pager's one writer, before the
+           page can be asked for again. */
+        bool *written;
+    } info;
+    struct pager *pager;
+    mach_port_t port;
+};
+
+static struct {
+    struct store *store;
+    struct port_bucket *pagers;
+    struct rt_mutex lock; /* guards next_sector */
+    uint64_t next_sector;
+} objects;
+
+error_t objects_setup(struct store *store, unsigned int nworkers)
+{
+    struct pager_requests *requests;
+    error_t error = ports_create_bucket(&objects.pagers);
+
+    if (error != 0)
+        return error;
+    objects.store = store;
+    rt_mutex_init(&objects.lock, "objects");
+    return pager_start_workers_named(objects.pagers, "pager", nworkers, &requests);
+}
+
+/* Set aside the sectors of an object of SIZE bytes. */
+static error_t objects_reserve(vm_size_t size, uint64_t *first_sector)
+{
+    uint64_t nsectors = size / STORE_SECTOR_BYTES;
+    error_t error = 0;
+
+    rt_mutex_lock(&objects.lock);
+    if (nsectors > store_size(objects.store) - objects.next_sector)
+        error = ENOSPC;
+    else {
+        *first_sector = objects.next_sector;
+        objects.next_sector += nsectors;
+    }
+    rt_mutex_unlock(&objects.lock);
+    return error;
+}
+
+static error_t object_init(struct object *object, struct port_bucket *bucket, vm_size_t size)
+{
+    error_t error = objects_reserve(size, &object->info.first_sector);
+
+    if (error != 0)
+        return error;
+    object->info.size = size;
+    object->info.written = calloc(size / vm_page_size, sizeof(*object->info.written));
+    if (object->info.written == NULL)
+        return ENOMEM;
+    object->pager = pager_create(&object->info, objects.pagers, FALSE, MEMORY_OBJECT_COPY_NONE,
+                                 FALSE);
+    if (object->pager == NULL)
+        goto error_written;
+    if (ports_create_port(bucket, object, &object->port) != 0)
+        goto error_pager;
+    return 0;
+
+error_pager:
+    pager_shutdown(object->pager);
+error_written:
+    free(object->info.written);
+    return ENOMEM;
+}
+
+error_t object_create(struct port_bucket *bucket, vm_size_t size, struct object **object)
+{
+    struct object *created = calloc(1, sizeof(*created));
+    error_t error;
+
+    if (created == NULL)
+        return ENOMEM;
+    error = object_init(created, bucket, size);
+    if (error != 0)
+        free(created);
+    else
+        *object = created;
+    return error;
+}
+
+mach_port_t object_port(const struct object *object)
+{
+    return object->port;
+}
+
+struct pager *object_pager(const struct object *object)
+{
+    return object->pager;
+}
+
+static uint64_t object_sector(const struct user_pager_info *upi, vm_offset_t offset)
+{
+    return upi->first_sector + offset / STORE_SECTOR_BYTES;
+}
+
+error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t *buf,
+                        int *write_lock)
+{
+    *write_lock = 0;
+    *buf = 0;
+    if (!upi->written[page / vm_page_size])
+        return 0;
+    return store_read(objects.store, RT_CLASS_FILE, object_sector(upi, page), vm_page_size, buf);
+}
+
+error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
+                          vm_size_t length, vm_size_t *written)
+{
+    error_t error = store_write(objects.store, RT_CLASS_FILE, object_sector(upi, offset), data,
+                                length, written);
+
+    *written -= *written % vm_page_size;
+    for (vm_size_t done = 0; done < *written; done += vm_page_size)
+        upi->written[(offset + done) / vm_page_size] = true;
+    return error;
+}
+
+error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t buf)
+{
+    vm_size_t written;
+
+    return pager_write_pages(upi, page, buf, vm_page_size, &written);
+}
+
+error_t pager_unlock_page(struct user_pager_info *upi, vm_offset_t address)
+{
+    (void)upi;
+    (void)address;
+    return 0; /* no page is supplied with a write lock */
+}
+
+error_t pager_report_extent(struct user_pager_info *upi, vm_address_t *offset, vm_size_t *size)
+{
+    *offset = 0;
+    *size = upi->size;
+    return 0;
+}
+
+void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page)
+{
+    (void)upi;
+    (void)page; /* pagers here do not ask for it */
+}
+
+void pager_clear_user_data(struct user_pager_info *upi)
+{
+    (void)upi; /* objects live as long as the server */
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The first task. The kernel's boot script gives it the privileged ports and the ports of the other
+ * tasks, which are loaded but stand still. It reads the run's configuration from QEMU, measures the
+ * clock, starts the servers that the job needs, answers their questions (defs/startup.defs), and ends
+ * the run: when the workload says that it is done, or when a task crashes or disappears.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "librt/clock-private.h"
+#include "librt/config.h"
+#include "librt/demuxers.h"
+#include "librt/log.h"
+#include "librt/ports.h"
+#include "startup/startup.h"
+
+#include "exc_server.h"
+#include "notify_server.h"
+#include "startup_server.h"
+
+/* One may wait in startup_lookup for each server that is not up yet; two must be left for an
+   exception and for what else comes. */
+#define STARTUP_THREADS (STARTUP_TASKS_MAX + 2)
+
+#define FWCFG_PORT_FIRST 0x510
+#define FWCFG_PORT_LAST  0x511
+
+struct startup_privileges startup_privileges;
+
+static char config_text[RT_CONFIG_MAX];     /* what servers get */
+static char config_own_text[RT_CONFIG_MAX]; /* what librt/config.c takes apart here */
+
+_Noreturn void startup_end(int status, const char *reason)
+{
+    static const struct {
+        int status;
+        enum rt_end end;
+    } ends[] = {{0, RT_END_SUCCESS},
+                {77, RT_END_SKIPPED},
+                {10, RT_END_HANG},
+                {99, RT_END_FAILED},
+                {2, RT_END_BAD_INPUT}};
+    enum rt_end end = RT_END_FAILED;
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (ends[i].status == status)
+            end = ends[i].end;
+    startup_fwcfg_mark(STARTUP_MARK_END);
+    rt_emit("end status=%d reason=\"%s\"", status, reason);
+    rt_end(end);
+}
+
+kern_return_t S_startup_config(mach_port_t startup, bed_text_t config,
+                               mach_msg_type_number_t *length)
+{
+    size_t text_length = strlen(config_text);
+
+    (void)startup;
+    if (text_length > *length)
+        return EMSGSIZE;
+    memcpy(config, config_text, text_length);
+    *length = text_length;
+    return KERN_SUCCESS;
+}
+
+kern_return_t S_startup_device_master(mach_port_t startup, mach_port_t *master)
+{
+    (void)startup;
+    *master = startup_privileges.device_master;
+    return KERN_SUCCESS;
+}
+
+kern_return_t S_startup_register(mach_port_t startup, const_bed_name_t name, mach_port_t port)
+{
+    (void)startup;
+    return startup_service_add(name, port);
+}
+
+kern_return_t S_startup_lookup(mach_port_t startup, const_bed_name_t name, mach_port_t *port)
+{
+    (void)startup;
+    *port = startup_service_wait(name);
+    return *port == MACH_PORT_NULL ? ENOENT : KERN_SUCCESS;
+}
+
+kern_return_t S_startup_finish(mach_port_t startup, int status, const_bed_reason_t reason)
+{
+    (void)startup;
+    startup_tasks_report();
+    startup_end(status, reason);
+}
+
+static boolean_t startup_demux(mach_msg_header_t *request, mach_msg_header_t *reply)
+{
+    return startup_server(request, reply) || exc_server(request, reply) ||
+           notify_server(request, reply);
+}
+
+static void startup_give_fwcfg_ports(void)
+{
+    mach_port_t permission;
+
+    if (i386_io_perm_create(startup_privileges.device_master, FWCFG_PORT_FIRST, FWCFG_PORT_LAST,
+                            &permission) != KERN_SUCCESS ||
+        i386_io_perm_modify(mach_task_self(), permission, TRUE) != KERN_SUCCESS)
+        rt_panic("no access to the I/O ports of fw_cfg");
+}
+
+/* Fetch the configuration and add what only the guest knows. */
+static void startup_config_setup(void)
+{
+    uint64_t hz = rt_clock_calibrate();
+    size_t length;
+
+    if (startup_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - 32) != 0) {
+        rt_log("QEMU's fw_cfg has no item opt/machbed/run of at most %d bytes", RT_CONFIG_MAX - 32);
+        startup_end(2, "the run's configuration is missing");
+    }
+    length = strlen(config_text);
+    snprintf(config_text + length, sizeof(config_text) - length, "tsc_hz=%" PRIu64 "\n", hz);
+    memcpy(config_own_text, config_text, sizeof(config_text));
+    rt_config_init(config_own_text);
+    rt_clock_setup(hz);
+    rt_emit("tsc hz=%" PRIu64, hz);
+}
+
+static mach_port_t startup_serve(void)
+{
+    static int self; /* stands for startup in the bucket; only its address matters */
+    struct port_bucket *bucket;
+    mach_port_t port;
+
+    if (ports_create_bucket(&bucket) != 0 || ports_create_port(bucket, &self, &port) != 0 ||
+        ports_manage(bucket, "service", STARTUP_THREADS, startup_demux) != 0)
+        rt_panic("no memory to serve");
+    if (mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND) !=
+        KERN_SUCCESS)
+        rt_panic("no send right to startup's own port");
+    return port;
+}
+
+int main(int argc, char **argv)
+{
+    mach_port_t port;
+
+    mach_print("\n"); /* the kernel has left a line of its own unfinished */
+    startup_tasks_init(argc, argv);
+    startup_give_fwcfg_ports();
+    rt_emit("start server=startup");
+    startup_config_setup();
+    port = startup_serve();
+    startup_fwcfg_mark(STARTUP_MARK_BEGIN);
+    startup_tasks_start(rt_config_string("servers"), port);
+    startup_fault(rt_config_string("fault"));
+    return 0;
+}

@@ -2,11 +2,9 @@
 #
 # The boot medium: a CD image with GRUB for BIOS, the kernel, and the tasks.
 #
-#   BOOT_ISO      the image
-#   BOOT_MODULES  the list of tasks and their boot-script words
+#   BOOT_ISO  the image
 
 BOOT_ISO := $(OUT)/boot.iso
-BOOT_MODULES := boot/modules
 BOOT_TREE := $(OUT)/iso
 BOOT_SERVERS := $(SERVERS:%=$(OUT)/servers/%)
 
@@ -15,15 +13,13 @@ BOOT_GRUB_MODULES := biosdisk configfile eval iso9660 multiboot normal reboot re
 BOOT_MKRESCUE := grub-mkrescue --directory=/usr/lib/grub/i386-pc --locales= --fonts= --themes= \
 	--install-modules="$(BOOT_GRUB_MODULES)"
 
-# In modules.cfg each boot-script word is quoted: ${…} and $(…) are the kernel's to expand.
-$(BOOT_ISO): boot/boot.mk boot/grub.cfg $(BOOT_MODULES) $(KERNEL_STAMP) $(BOOT_SERVERS)
+$(BOOT_ISO): boot/boot.mk boot/grub.cfg boot/modules.sh $(KERNEL_STAMP) $(BOOT_SERVERS)
 	$(SAY) "  ISO     $@"
 	$(Q)rm -rf $(BOOT_TREE) $@.new
 	$(Q)mkdir -p $(BOOT_TREE)/boot/grub
 	$(Q)cp $(KERNEL_IMAGE) $(BOOT_SERVERS) $(BOOT_TREE)/boot
 	$(Q)cp boot/grub.cfg $(BOOT_TREE)/boot/grub
-	$(Q)sed -e '/^#/d' -e "s/[^ ]*/'&'/g" -e "s,^'\([^']*\)',module /boot/\1 \1," \
-		$(BOOT_MODULES) > $(BOOT_TREE)/boot/grub/modules.cfg
+	$(Q)boot/modules.sh $(SERVERS) > $(BOOT_TREE)/boot/grub/modules.cfg
 	$(Q)$(BOOT_MKRESCUE) --output=$@.new $(BOOT_TREE) > $(OUT)/iso.log 2>&1 || \
 		{ cat $(OUT)/iso.log >&2; exit 1; }
 	$(Q)mv $@.new $@

@@ -1,14 +1,86 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-ARCH := i386
+#
+# The front door. `make help` says what there is. Everything is built below build/.
+#
+# Before anything else, make remakes the makefiles that it includes and then starts over. Two of
+# them do the setting up: the host's packages (HOST_STAMP), and GNU Mach (KERNEL_STAMP), whose
+# headers and interfaces the other makefiles look for. What is there already costs a few ms.
+
 BUILD := build
+ARCH := i386
 OUT := $(BUILD)/$(ARCH)
-Q := $(if $(V),,@)
-SAY := @echo
+
+TARGETS := run test list help all servers repin check-style clean distclean
+
+# What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
+RUN_VARIABLES := ACCEL=accel ARCH=arch BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
+	FIRMWARE=firmware JOB=job KEEP=keep MACHINE=machine MEM=mem NAME=name POLICY=policy \
+	SEED=seed SIZE=size TIMEOUT=timeout
+VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
+
+.DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-all:
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables --jobs=$(shell nproc)
+
+Q := $(if $(filter 1,$(V)),,@)
+SAY := $(if $(filter 1,$(V)),@:,@echo)
+
+# A misspelt word must not be a silent "no".
+is_given = $(filter command%,$(firstword $(origin $(1))))
+UNKNOWN := $(filter-out $(VARIABLES),$(foreach v,$(.VARIABLES),$(if $(call is_given,$(v)),$(v))))
+ifneq ($(UNKNOWN),)
+$(error machbed: unknown variable $(UNKNOWN); there are: $(VARIABLES))
+endif
+ifneq ($(ARCH),i386)
+$(error machbed: unknown ARCH '$(ARCH)'; there is: i386)
+endif
+UNKNOWN := $(filter-out $(TARGETS) $(BUILD)/%,$(MAKECMDGOALS))
+ifneq ($(UNKNOWN),)
+$(error machbed: unknown target $(UNKNOWN); there are: $(TARGETS))
+endif
+
 include kernel/kernel.mk
+
+# All but these need the host's packages.
+ifneq ($(filter-out help repin clean distclean,$(MAKECMDGOALS)),)
+include tools/setup/setup.mk
+ifeq ($(HOST_MISSING),)
+include $(KERNEL_STAMP)
 include servers/newlib.mk
 -include servers/servers.mk
--include boot/boot.mk
+include boot/boot.mk
 -include tools/tools.mk
-all: $(KERNEL_STAMP) $(NEWLIB_STAMP)
+include tests/tests.mk
+endif
+endif
+
+.PHONY: $(TARGETS)
+
+help:
+	@cat tools/setup/help
+
+run: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || test $$? = 77
+
+all: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
+
+list: $(RUNNER)
+	$(Q)$(RUNNER) --list --jobs jobs
+
+RUN_FILES = --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
+	--kernel-version $(KERNEL_VERSION) $(SERVERS:%=--module %=$(OUT)/servers/%)
+quote = '$(subst ','\'',$(1))'
+run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))
+RUN_GIVEN = $(foreach v,$(RUN_VARIABLES),\
+	$(call run_option,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v)))))
+
+check-style:
+	$(Q)tools/setup/check-style.sh
+
+# What was measured and what was downloaded stays.
+clean:
+	$(Q)test ! -d $(BUILD) || find $(BUILD) -mindepth 1 -maxdepth 1 \
+		! -name download ! -name runs -exec rm -rf {} +
+
+distclean:
+	$(Q)rm -rf $(BUILD)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The host's packages. HOST_MISSING is empty when all are there.
+
+HOST_LIST := $(if $(filter test,$(MAKECMDGOALS)),test,run)
+HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LIST))
+HOST_STAMP := $(BUILD)/host.stamp
+
+$(HOST_STAMP): $(if $(HOST_MISSING),FORCE)
+	@test -e $@ || echo "machbed: the first build downloads about 11 MB (apt's index of Debian" \
+		"trixie, GNU Mach), and takes 50 MB below $(BUILD)/, for a minute 180 MB"
+	$(Q)tools/setup/packages.sh install $(HOST_LIST)
+	$(Q)mkdir -p $(@D)
+	$(Q)touch $@
+
+FORCE: ;
+
+include $(HOST_STAMP)

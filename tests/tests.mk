@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# All tests run under one `prove`, and speak TAP: unit tests are programs of the host that use
+# cmocka, system tests are scripts that call make and boot QEMU.
+#
+# A folder tests/unit/NAME has a NAME-tests.mk that builds its programs and adds them to UNIT_TESTS.
+
+UNIT_TESTS :=
+include $(wildcard tests/unit/*/*-tests.mk)
+SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
+
+# The tests call make as a user would: without the variables that a make hands down.
+test: $(UNIT_TESTS) $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES CMOCKA_MESSAGE_OUTPUT=TAP \
+		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)

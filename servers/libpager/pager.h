@@ -174,8 +174,9 @@ error_t pager_report_extent(struct user_pager_info *upi, vm_address_t *offset, v
 /* The pager is gone; nothing refers to UPI any more. => in a worker, or in pager_shutdown. */
 void pager_clear_user_data(struct user_pager_info *upi);
 
-/* The page at PAGE has left memory, and has been written if it had to be. Only for pagers created
-   with NOTIFY_ON_EVICT. Some evictions go without notice. */
+/* The page at PAGE has left memory, and has been written if it had to be; its error, if it had one,
+   is forgotten (but reported to pager_sync): PAGE may stand for something else now. Only for pagers
+   created with NOTIFY_ON_EVICT. Some evictions go without notice. */
 void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page);
 
 #endif

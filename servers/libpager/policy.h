@@ -7,6 +7,7 @@
 #define LIBPAGER_POLICY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "librt/mach.h"
 
@@ -45,10 +46,10 @@ struct pager_policy {
 /* The policy called NAME, or null. */
 const struct pager_policy *pager_policy_lookup(const char *name);
 
-/* The names of all policies with commas between them, for messages. */
-const char *pager_policy_names(void);
+/* The policy number I, from 0; null behind the last. */
+const struct pager_policy *pager_policy_at(size_t i);
 
-/* Use POLICY from now on. => before the first pager is mapped. */
+/* Use POLICY for what is written from now on. */
 void pager_policy_set(const struct pager_policy *policy);
 
 /* The policy in use; `page` until another was set. */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "libpager/private.h"
+
+#include <stdlib.h>
+
+#include "librt/log.h"
+#include "librt/thread.h"
+
+/* Enough that a file's flush, another's, and reads make progress together; a level's threads are
+   never more than these and the receiver. */
+#define PAGER_WORKERS 4u
+
+static struct pager_requests *pager_first_level; /* changed and read atomically */
+
+struct pager_requests *pager_levels(void)
+{
+    return __atomic_load_n(&pager_first_level, __ATOMIC_ACQUIRE);
+}
+
+struct pager_requests *pager_level_lookup(const struct port_bucket *bucket)
+{
+    struct pager_requests *level = pager_levels();
+
+    while (level != NULL && level->bucket != bucket)
+        level = level->next;
+    return level;
+}
+
+void pager_list_init(struct pager_list *list)
+{
+    list->head = NULL;
+    list->tail = &list->head;
+}
+
+void pager_list_append(struct pager_list *list, struct pager_request *request)
+{
+    request->next = NULL;
+    *list->tail = request;
+    list->tail = &request->next;
+}
+
+static struct pager_request *pager_list_take(struct pager_list *list)
+{
+    struct pager_request *head = list->head;
+
+    pager_list_init(list);
+    return head;
+}
+
+struct pager_request *pager_request_alloc(struct pager *pager)
+{
+    struct pager_requests *level = pager->level;
+    struct pager_request *request = level->free_nodes;
+
+    if (request == NULL)
+        return NULL;
+    level->free_nodes = request->next;
+    *request = (struct pager_request){.control = MACH_PORT_NULL};
+    pager->nrefs++;
+    return request;
+}
+
+void pager_request_free(struct pager *pager, struct pager_request *request)
+{
+    struct pager_requests *level = pager->level;
+
+    request->next = level->free_nodes;
+    level->free_nodes = request;
+    rt_cond_signal(&level->node_free);
+    pager_deref(pager);
+}
+
+void pager_schedule(struct pager *pager, enum pager_work work)
+{
+    struct pager_lane *lane = &pager->level->lanes[work];
+
+    if (pager->queued[work])
+        return;
+    pager->queued[work] = true;
+    pager->next[work] = NULL;
+    *lane->tail = pager;
+    lane->tail = &pager->next[work];
+    rt_cond_signal(&pager->level->work);
+}
+
+static struct pager *pager_lane_pop(struct pager_lane *lane, enum pager_work work)
+{
+    struct pager *pager = lane->head;
+
+    lane->head = pager->next[work];
+    if (lane->head == NULL)
+        lane->tail = &lane->head;
+    return pager;
+}
+
+/* Serve what PAGER has been asked for. Other workers may serve what is asked meanwhile.
+   => level locked. */
+static void pager_worker_read(struct pager *pager)
+{
+    struct pager_request *list = pager_list_take(&pager->todo[PAGER_WORK_READ]);
+
+    pager->queued[PAGER_WORK_READ] = false;
+    rt_mutex_unlock(&pager->level->lock);
+    pager_requests_serve(pager, list);
+    rt_mutex_lock(&pager->level->lock);
+}
+
+/* Write what was returned to PAGER. What is returned meanwhile comes next. => level locked. */
+static void pager_worker_write(struct pager *pager)
+{
+    struct pager_request *list = pager_list_take(&pager->todo[PAGER_WORK_WRITE]);
+
+    rt_mutex_unlock(&pager->level->lock);
+    pager_returns_write(pager, list);
+    rt_mutex_lock(&pager->level->lock);
+    pager->queued[PAGER_WORK_WRITE] = false;
+    if (pager->todo[PAGER_WORK_WRITE].head != NULL)
+        pager_schedule(pager, PAGER_WORK_WRITE);
+}
+
+/* Do WORK for the first pager that has any. => level locked. Returns false when there is none, or
+   when the only idle worker is kept for the other kind. */
+static bool pager_worker_do(struct pager_requests *level, enum pager_work work)
+{
+    struct pager_lane *lane = &level->lanes[work];
+    struct pager *pager;
+
+    if (lane->head == NULL || lane->nbusy + 1 == level->nworkers)
+        return false;
+    pager = pager_lane_pop(lane, work);
+    pager->nrefs++;
+    lane->nbusy++;
+    if (work == PAGER_WORK_READ)
+        pager_worker_read(pager);
+    else
+        pager_worker_write(pager);
+    lane->nbusy--;
+    pager_deref(pager);
+    rt_mutex_lock(&level->lock);
+    return true;
+}
+
+static void pager_worker(void *arg)
+{
+    struct pager_requests *level = arg;
+
+    rt_mutex_lock(&level->lock);
+    for (;;)
+        if (!pager_worker_do(level, PAGER_WORK_READ) && !pager_worker_do(level, PAGER_WORK_WRITE))
+            rt_cond_wait(&level->work, &level->lock);
+}
+
+static struct pager_requests *pager_level_create(struct port_bucket *bucket, unsigned int nworkers)
+{
+    struct pager_requests *level = calloc(1, sizeof(*level));
+    struct pager_request *nodes = calloc(PAGER_NODES, sizeof(*nodes));
+
+    if (level == NULL || nodes == NULL)
+        goto error_memory;
+    level->bucket = bucket;
+    level->nworkers = nworkers;
+    rt_mutex_init(&level->lock, "pager_level");
+    rt_cond_init(&level->work, "pager_work");
+    rt_cond_init(&level->node_free, "pager_node");
+    for (size_t i = 0; i < PAGER_WORK_COUNT; i++)
+        level->lanes[i].tail = &level->lanes[i].head;
+    for (size_t i = 0; i < PAGER_NODES; i++) {
+        nodes[i].next = level->free_nodes;
+        level->free_nodes = &nodes[i];
+    }
+    return level;
+
+error_memory:
+    free(nodes);
+    free(level);
+    return NULL;
+}
+
+error_t pager_start_workers_named(struct port_bucket *bucket, const char *name,
+                                  unsigned int nworkers, struct pager_requests **requests)
+{
+    struct pager_requests *level;
+    error_t error;
+
+    rt_assert(nworkers >= 2 && pager_level_lookup(bucket) == NULL);
+    level = pager_level_create(bucket, nworkers);
+    if (level == NULL)
+        return ENOMEM;
+    level->next = pager_levels();
+    while (!__atomic_compare_exchange_n(&pager_first_level, &level->next, level, true,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+    /* A thread that cannot be started leaves a level that some threads use already: it stays. */
+    error = rt_thread_create(NULL, name, pager_receive, level);
+    for (unsigned int i = 0; i < nworkers && error == 0; i++)
+        error = rt_thread_create(NULL, name, pager_worker, level);
+    *requests = error == 0 ? level : NULL;
+    return error;
+}
+
+error_t pager_start_workers(struct port_bucket *bucket, struct pager_requests **requests)
+{
+    return pager_start_workers_named(bucket, "pager", PAGER_WORKERS, requests);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pager_sync and its kin: memory_object_lock_request, window by window.
+ *
+ * A request that does not flush makes the kernel copy every dirty page of its range, and all its
+ * messages are queued before one is received. So a range is done in windows, each written before
+ * the next is asked for.
+ *
+ * A window is over when (1) the kernel has sent lock_completed, which is received after all returns
+ * of that request; (2) so has every overlapping window that was asked before that moment: the
+ * kernel holds up to 32 pages of a request, marked clean already, before it sends them, and another
+ * request completes meanwhile without waiting; (3) all returns that were received until then are
+ * completed. Because of (2) it does not matter which of two windows with the same range a
+ * lock_completed is taken for.
+ */
+#include "libpager/private.h"
+
+#include <stdlib.h>
+
+#include "librt/log.h"
+
+#include "memory_object_server.h"
+
+/* 64 messages of 32 pages, the kernel's DATA_WRITE_MAX. Larger windows take more memory for the
+   copies; smaller ones let the disk idle more often while the next is copied. */
+#define PAGER_WINDOW ((vm_size_t)8 << 20)
+
+/* What becomes of the pages in a range. */
+struct pager_range {
+    vm_offset_t offset;
+    uint64_t end; /* an object may end where offsets do */
+    memory_object_return_t should_return;
+    bool flush;
+};
+
+static void pager_window_unlink(struct pager *pager, const struct pager_window *window)
+{
+    struct pager_window **link = &pager->windows;
+
+    while (*link != window)
+        link = &(*link)->next;
+    *link = window->next;
+}
+
+static void pager_window_complete(struct pager *pager, struct pager_window *window)
+{
+    window->completed = true;
+    window->limit = pager->norders;
+    rt_cond_broadcast(&pager->changed);
+    if (window->detached) {
+        pager_window_unlink(pager, window);
+        free(window);
+    }
+}
+
+void pager_windows_abandon(struct pager *pager)
+{
+    struct pager_window *window = pager->windows;
+    struct pager_window *next;
+
+    for (; window != NULL; window = next) {
+        next = window->next;
+        if (!window->completed)
+            pager_window_complete(pager, window);
+    }
+}
+
+void pager_windows_note(struct pager *pager, uint64_t sequence)
+{
+    struct pager_window *window;
+
+    for (window = pager->windows; window != NULL; window = window->next)
+        if (window->counting && sequence <= window->watermark && --window->nleft == 0)
+            rt_cond_broadcast(&pager->changed);
+}
+
+/* The first window of that range that the kernel has not answered yet. */
+static struct pager_window *pager_window_lookup(struct pager *pager, vm_offset_t offset,
+                                                vm_size_t length)
+{
+    struct pager_window *window = pager->windows;
+
+    while (window != NULL &&
+           (window->completed || window->offset != offset || window->length != length))
+        window = window->next;
+    return window;
+}
+
+kern_return_t S_memory_object_lock_completed(mach_port_t memory_object, mach_port_t memory_control,
+                                             vm_offset_t offset, vm_size_t length)
+{
+    struct pager *pager = pager_lookup_lock(memory_object);
+    struct pager_window *window = NULL;
+
+    if (pager != NULL) {
+        if (memory_control == pager->control)
+            window = pager_window_lookup(pager, offset, length);
+        if (window != NULL)
+            pager_window_complete(pager, window);
+        rt_mutex_unlock(&pager->level->lock);
+        if (window == NULL)
+            rt_log("lock_completed of %#lx bytes at %#lx: nobody asked", (unsigned long)length,
+                   (unsigned long)offset);
+    }
+    pager_right_drop(memory_control);
+    return KERN_SUCCESS;
+}
+
+static bool pager_window_overlaps(const struct pager_window *window,
+                                  const struct pager_window *other)
+{
+    return window->offset < (uint64_t)other->offset + other->length &&
+           other->offset < (uint64_t)window->offset + window->length;
+}
+
+/* Whether a window that overlaps WINDOW, and was asked before that was completed, is not. */
+static bool pager_window_blocked(struct pager *pager, const struct pager_window *window)
+{
+    struct pager_window *other;
+
+    for (other = pager->windows; other != NULL; other = other->next)
+        if (!other->completed && other->order < window->limit &&
+            pager_window_overlaps(window, other))
+            return true;
+    return false;
+}
+
+/* Wait until WINDOW is over. => level locked. */
+static void pager_window_wait(struct pager *pager, struct pager_window *window)
+{
+    struct pager_requests *level = pager->level;
+
+    while (!window->completed)
+        rt_cond_wait(&pager->changed, &level->lock);
+    while (pager_window_blocked(pager, window))
+        rt_cond_wait(&pager->changed, &level->lock);
+    window->watermark = pager->nreceived;
+    window->nleft = (size_t)(pager->nreceived - pager->ncompleted);
+    window->counting = true;
+    while (window->nleft > 0)
+        rt_cond_wait(&pager->changed, &level->lock);
+}
+
+/* Ask the kernel to do with WINDOW as RANGE says. => level locked, but not meanwhile; WINDOW may be
+   completed, and freed if it is detached, on return. */
+static void pager_window_ask(struct pager *pager, struct pager_window *window,
+                             const struct pager_range *range)
+{
+    vm_offset_t offset = window->offset;
+    vm_size_t length = window->length;
+    mach_port_t control = pager_control_ref(pager);
+
+    window->order = pager->norders++;
+    window->next = pager->windows;
+    pager->windows = window;
+    if (control == MACH_PORT_NULL) {
+        pager_window_complete(pager, window);
+        return;
+    }
+    rt_mutex_unlock(&pager->level->lock);
+    /* If this fails the object has gone, and memory_object_terminate completes the window. */
+    memory_object_lock_request(control, offset, length, range->should_return, range->flush,
+                               VM_PROT_NO_CHANGE, pager->port);
+    pager_right_drop(control);
+    rt_mutex_lock(&pager->level->lock);
+}
+
+static void pager_window_run(struct pager *pager, const struct pager_range *range,
+                             vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window window = {.offset = offset, .length = length};
+
+    pager_window_ask(pager, &window, range);
+    pager_window_wait(pager, &window);
+    pager_window_unlink(pager, &window);
+}
+
+/* The same without waiting, if there is memory for it. */
+static void pager_window_start(struct pager *pager, const struct pager_range *range,
+                               vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window *window = malloc(sizeof(*window));
+
+    if (window == NULL) {
+        pager_window_run(pager, range, offset, length);
+        return;
+    }
+    *window = (struct pager_window){.offset = offset, .length = length, .detached = true};
+    pager_window_ask(pager, window, range);
+}
+
+/* What was dropped unwritten is of no interest any more, nor why it could not be written before. */
+static void pager_range_forget(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    struct pager_page *page;
+
+    for (vm_size_t done = 0; done < length; done += vm_page_size) {
+        page = pager_page_lookup(pager, offset + done);
+        if (page == NULL)
+            return;
+        page->flags &= (uint8_t) ~(PAGER_PAGE_STALE | PAGER_PAGE_DENIED);
+        page->error = 0;
+    }
+}
+
+/* => level locked, but not all the time. */
+static void pager_range_run(struct pager *pager, const struct pager_range *range, bool wait)
+{
+    uint64_t offset = range->offset;
+    vm_size_t length;
+
+    for (; offset < range->end; offset += length) {
+        length = PAGER_WINDOW;
+        if (range->end - offset < length)
+            length = (vm_size_t)(range->end - offset);
+        if (wait || offset + length < range->end)
+            pager_window_run(pager, range, (vm_offset_t)offset, length);
+        else
+            pager_window_start(pager, range, (vm_offset_t)offset, length);
+        if (range->should_return == MEMORY_OBJECT_RETURN_NONE)
+            pager_range_forget(pager, (vm_offset_t)offset, length);
+    }
+}
+
+static void pager_listener_unlink(struct pager *pager, const struct pager_listener *listener)
+{
+    struct pager_listener **link = &pager->listeners;
+
+    while (*link != listener)
+        link = &(*link)->next;
+    *link = listener->next;
+}
+
+/* => level locked, but not all the time. */
+static error_t pager_range_listen(struct pager *pager, const struct pager_range *range)
+{
+    struct pager_listener listener = {.next = pager->listeners, .error = pager->error};
+
+    pager->error = 0;
+    pager->listeners = &listener;
+    pager_range_run(pager, range, true);
+    pager_listener_unlink(pager, &listener);
+    return listener.error;
+}
+
+static error_t pager_range_do(struct pager *pager, const struct pager_range *range, int wait)
+{
+    error_t error = 0;
+
+    rt_mutex_lock(&pager->level->lock);
+    if (wait != 0)
+        error = pager_range_listen(pager, range);
+    else
+        pager_range_run(pager, range, false);
+    rt_mutex_unlock(&pager->level->lock);
+    return error;
+}
+
+static error_t pager_some_do(struct pager *pager, vm_address_t start, vm_size_t len,
+                             memory_object_return_t should_return, bool flush, int wait)
+{
+    vm_size_t page = vm_page_size;
+    struct pager_range range = {.offset = start / page * page,
+                                .end = ((uint64_t)start + len + page - 1) / page * page,
+                                .should_return = should_return,
+                                .flush = flush};
+
+    return pager_range_do(pager, &range, wait);
+}
+
+static error_t pager_all_do(struct pager *pager, memory_object_return_t should_return, bool flush,
+                            int wait)
+{
+    vm_address_t start;
+    vm_size_t size;
+    error_t error;
+
+    rt_mutex_lock(&pager->level->lock);
+    error = pager_report_extent(pager->upi, &start, &size);
+    rt_mutex_unlock(&pager->level->lock);
+    if (error != 0)
+        return error;
+    return pager_some_do(pager, start, size, should_return, flush, wait);
+}
+
+error_t pager_sync(struct pager *pager, int wait)
+{
+    return pager_all_do(pager, MEMORY_OBJECT_RETURN_ALL, false, wait);
+}
+
+error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait)
+{
+    return pager_some_do(pager, start, len, MEMORY_OBJECT_RETURN_ALL, false, wait);
+}
+
+error_t pager_flush(struct pager *pager, int wait)
+{
+    return pager_all_do(pager, MEMORY_OBJECT_RETURN_NONE, true, wait);
+}
+
+error_t pager_flush_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait)
+{
+    return pager_some_do(pager, start, len, MEMORY_OBJECT_RETURN_NONE, true, wait);
+}
+
+error_t pager_return(struct pager *pager, int wait)
+{
+    return pager_all_do(pager, MEMORY_OBJECT_RETURN_ALL, true, wait);
+}
+
+error_t pager_return_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait)
+{
+    return pager_some_do(pager, start, len, MEMORY_OBJECT_RETURN_ALL, true, wait);
+}

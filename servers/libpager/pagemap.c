@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "libpager/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGER_MAP_FIRST 64u /* entries */
+
+vm_size_t pager_extent_clip(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    vm_address_t start;
+    vm_size_t size;
+    uint64_t end; /* wider than an offset: an object may end where offsets do */
+
+    if (pager_report_extent(pager->upi, &start, &size) != 0)
+        return 0;
+    end = ((uint64_t)start + size + vm_page_size - 1) / vm_page_size * vm_page_size;
+    if (offset < start || offset >= end)
+        return 0;
+    return length < end - offset ? length : (vm_size_t)(end - offset);
+}
+
+error_t pager_map_grow(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    size_t needed = (size_t)(((uint64_t)offset + length + vm_page_size - 1) / vm_page_size);
+    size_t npages = pager->npages == 0 ? PAGER_MAP_FIRST : pager->npages;
+    struct pager_page *pages;
+
+    if (needed <= pager->npages)
+        return 0;
+    while (npages < needed)
+        npages *= 2;
+    pages = realloc(pager->pages, npages * sizeof(*pages));
+    if (pages == NULL)
+        return ENOMEM;
+    memset(pages + pager->npages, 0, (npages - pager->npages) * sizeof(*pages));
+    pager->pages = pages;
+    pager->npages = npages;
+    return 0;
+}
+
+struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset)
+{
+    size_t i = offset / vm_page_size;
+
+    return i < pager->npages ? &pager->pages[i] : NULL;
+}
+
+void pager_page_set_error(struct pager_page *page, error_t error)
+{
+    page->error = error >= 0 && error <= UINT8_MAX ? (uint8_t)error : EIO;
+}
+
+void pager_error_report(struct pager *pager, error_t error)
+{
+    struct pager_listener *listener;
+
+    if (pager->listeners == NULL && pager->error == 0)
+        pager->error = error;
+    for (listener = pager->listeners; listener != NULL; listener = listener->next)
+        if (listener->error == 0)
+            listener->error = error;
+}

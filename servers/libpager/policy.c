@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The policies. All of them here write one returned message after the other; they differ in how
+ * much of it goes into one write.
+ */
+#include "libpager/policy.h"
+
+#include <string.h>
+
+#include "libpager/private.h"
+
+/* The oldest return alone. */
+static void pager_take_one(struct pager_request **queue, struct pager_run *run)
+{
+    struct pager_request *returned = *queue;
+
+    *queue = returned->next;
+    returned->next = NULL;
+    *run = (struct pager_run){.returns = returned,
+                              .offset = returned->offset,
+                              .data = returned->data,
+                              .length = returned->stored ? 0 : returned->length};
+}
+
+/* At most run_blocks pages. Where blocks are smaller than pages, the server cuts further. */
+static vm_size_t pager_cut_fixed(const struct pager_policy *policy, const struct pager_run *run,
+                                 vm_size_t done)
+{
+    vm_size_t most = policy->run_blocks * vm_page_size;
+    vm_size_t left = run->length - done;
+
+    return left < most ? left : most;
+}
+
+static const struct pager_policy pager_policies[] = {
+    {"page", 1, false, pager_take_one, pager_cut_fixed, NULL},
+    {"chunk2", 2, true, pager_take_one, pager_cut_fixed, NULL},
+    {"run128", 128, true, pager_take_one, pager_cut_fixed, NULL},
+};
+
+#define PAGER_NPOLICIES (sizeof(pager_policies) / sizeof(pager_policies[0]))
+
+static const struct pager_policy *pager_policy = &pager_policies[0]; /* atomically */
+
+const struct pager_policy *pager_policy_at(size_t i)
+{
+    return i < PAGER_NPOLICIES ? &pager_policies[i] : NULL;
+}
+
+const struct pager_policy *pager_policy_lookup(const char *name)
+{
+    for (size_t i = 0; i < PAGER_NPOLICIES; i++)
+        if (strcmp(pager_policies[i].name, name) == 0)
+            return &pager_policies[i];
+    return NULL;
+}
+
+void pager_policy_set(const struct pager_policy *policy)
+{
+    __atomic_store_n(&pager_policy, policy, __ATOMIC_RELAXED);
+}
+
+const struct pager_policy *pager_policy_get(void)
+{
+    return __atomic_load_n(&pager_policy, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How libpager works.
+ *
+ * A level (struct pager_requests) is a bucket of pagers with the threads that serve them. Its
+ * receiver takes messages off the port set and never waits for anything but a free node: it
+ * queues each data_request and data_return at its pager. Workers take a pager's whole list at
+ * once. Reads may occupy all workers but one, and so may writes: neither waits behind a long
+ * queue of the other.
+ *
+ * Order. The kernel may ask for a page whose last data is still on its way to the store. So each
+ * pager has a map with an entry for every page, and a returned page is pending from the moment its
+ * message is received until it was written (or could not be); a request for a pending page waits,
+ * and is answered from the returned data itself. Returns of one pager are written one worker at a
+ * time and, where they overlap, in the order in which they came.
+ *
+ * Errors. A page whose write-out failed is stale: the store does not have what the client wrote.
+ * The error stays with the page, and goes to every pager_sync under way or, if there is none, to
+ * the next one.
+ *
+ * Control ports. Each message brings a send right for the object's control port. The name stays
+ * ours as long as we hold one, even when the port has died; so a request keeps its right until it
+ * was answered, and an answer can only reach the object that asked.
+ *
+ * One mutex a level guards its queues and its pagers with their maps. It is held for a few
+ * instructions a page; the calls made with it held are pager_report_extent, those on the bucket,
+ * and a few to the kernel that do not wait (memory_object_ready, references of ports).
+ */
+#ifndef LIBPAGER_PRIVATE_H
+#define LIBPAGER_PRIVATE_H
+
+#include "libpager/pager.h"
+
+#include "librt/sync.h"
+
+/* Nodes of a level: as many messages of 32 pages (the kernel's DATA_WRITE_MAX) as 128 MiB give, so
+   that a whole default job fits. When all are in use the receiver waits, and further messages wait
+   in the ports' queues. */
+#define PAGER_NODES 1024u
+
+enum pager_kind { PAGER_READ, PAGER_UNLOCK, PAGER_RETURN };
+
+/* A message that was received: a node of a level. */
+struct pager_request {
+    struct pager_request *next;
+    enum pager_kind kind;
+    mach_port_t control; /* a send right, for the answer; null in a return */
+    vm_offset_t offset;
+    vm_size_t length; /* bytes of it that are inside the object */
+    vm_prot_t access; /* requests */
+
+    /* Returns; in a request, `data` is the page that answers it. */
+    vm_address_t data;
+    vm_size_t data_length; /* as it came */
+    uint64_t sequence;     /* the pager's n-th return */
+    bool kernel_copy;
+    bool stored; /* the store has all of it already */
+};
+
+struct pager_list {
+    struct pager_request *head;
+    struct pager_request **tail;
+};
+
+/* What a worker does with a pager's list. */
+enum pager_work { PAGER_WORK_READ, PAGER_WORK_WRITE, PAGER_WORK_COUNT };
+
+/* The pagers of a level that have such work, first come first served. */
+struct pager_lane {
+    struct pager *head;
+    struct pager **tail;
+    unsigned int nbusy; /* workers that do it */
+};
+
+enum pager_page_flags {
+    PAGER_PAGE_REQUESTED =
+        1,                 /* asked for; cleared by the answer, or by a return that overtook it */
+    PAGER_PAGE_STORED = 2, /* the store has what the kernel has, unless that is dirty */
+    PAGER_PAGE_STALE = 4,  /* the last write-out failed */
+    PAGER_PAGE_DENIED = 8, /* pager_unlock_page failed: so will the next request to write */
+};
+
+struct pager_page {
+    uint16_t npending; /* returns that were received and are not completed */
+    uint8_t flags;
+    uint8_t error; /* errno value */
+};
+
+/* A memory_object_lock_request under way (lock.c). */
+struct pager_window {
+    struct pager_window *next;
+    vm_offset_t offset;
+    vm_size_t length;
+    uint64_t order;     /* of being asked */
+    uint64_t limit;     /* when completed: the order of the next one to be asked */
+    uint64_t watermark; /* counting: the last return that matters */
+    size_t nleft;       /* counting: returns up to it that are not completed */
+    bool completed;
+    bool counting;
+    bool detached; /* nobody waits: completion frees it */
+};
+
+/* Somebody in pager_sync, who will be told of errors. */
+struct pager_listener {
+    struct pager_listener *next;
+    error_t error;
+};
+
+struct pager {
+    struct pager_requests *level;
+    struct user_pager_info *upi;
+    unsigned int nrefs; /* the user's, and one for each node that is the pager's */
+    mach_port_t port;
+    enum rt_class class;
+
+    /* What the kernel is told, and its ports; null without a kernel that has the object. */
+    boolean_t may_cache;
+    memory_object_copy_strategy_t copy_strategy;
+    bool notify_on_evict;
+    mach_port_t control;
+    mach_port_t name;
+
+    struct pager_list todo[PAGER_WORK_COUNT]; /* requests to be served, returns to be written */
+    bool queued[PAGER_WORK_COUNT];            /* in the lane; or a worker is writing */
+    struct pager *next[PAGER_WORK_COUNT];     /* in the lane */
+    struct pager_list waiting;                /* reads of pending pages */
+
+    struct pager_page *pages; /* grows on demand */
+    size_t npages;
+
+    struct pager_window *windows;
+    uint64_t norders;
+    uint64_t nreceived; /* returns */
+    uint64_t ncompleted;
+    struct pager_listener *listeners;
+    error_t error;          /* the first that no listener was there for */
+    struct rt_cond changed; /* a window, or a return that a window waits for, was completed */
+};
+
+struct pager_requests {
+    struct pager_requests *next; /* all levels of the task */
+    struct port_bucket *bucket;
+    struct rt_mutex lock;
+    struct rt_cond work;
+    struct rt_cond node_free;
+    struct pager_request *free_nodes;
+    struct pager_lane lanes[PAGER_WORK_COUNT];
+    unsigned int nworkers;
+    struct rt_counter data_request[RT_CLASS_COUNT];
+    struct rt_counter data_return[RT_CLASS_COUNT];
+};
+
+/*
+ * level.c: threads, nodes, queues.
+ */
+
+/* The level that serves BUCKET, or null. */
+struct pager_requests *pager_level_lookup(const struct port_bucket *bucket);
+
+/* The first of all levels; the others follow by next. */
+struct pager_requests *pager_levels(void);
+
+/* Take a node from LEVEL for PAGER. => level locked; null when none is free. */
+struct pager_request *pager_request_alloc(struct pager *pager);
+
+/* Give REQUEST back, and with it a reference to PAGER, which may be the last.
+   => level locked on entry, not on return. */
+void pager_request_free(struct pager *pager, struct pager_request *request);
+
+void pager_list_init(struct pager_list *list);
+void pager_list_append(struct pager_list *list, struct pager_request *request);
+
+/* Have a worker do with PAGER what is in its list of WORK. => level locked. */
+void pager_schedule(struct pager *pager, enum pager_work work);
+
+/*
+ * pager.c: pagers as such.
+ */
+
+/* The pager whose port is PORT, its level locked; or null, nothing locked. */
+struct pager *pager_lookup_lock(mach_port_t port);
+
+/* The same with a node for it. => waits for a node. */
+struct pager *pager_lookup_reserve(mach_port_t port, struct pager_request **request);
+
+/* Drop a reference. => level locked on entry, not on return; may call pager_clear_user_data. */
+void pager_deref(struct pager *pager);
+
+/* Another send right for PAGER's control port, or null. => level locked. */
+mach_port_t pager_control_ref(struct pager *pager);
+
+/* Drop a send right, or the name that is left of it, if it is one. */
+void pager_right_drop(mach_port_t port);
+
+/*
+ * pagemap.c: the map of pages. => level locked for all of them.
+ */
+
+/* How many of LENGTH bytes (whole pages) from OFFSET are inside the object, up to the first that is
+   not; a page counts if a part of it is inside. */
+vm_size_t pager_extent_clip(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Make the map cover the pages up to OFFSET + LENGTH. ENOMEM. */
+error_t pager_map_grow(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* The entry of the page at OFFSET, or null when the map does not reach that far. */
+struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset);
+
+/* Set PAGE's error to ERROR as an entry can hold it. */
+void pager_page_set_error(struct pager_page *page, error_t error);
+
+/* Tell the listeners, or the next one, of ERROR. */
+void pager_error_report(struct pager *pager, error_t error);
+
+/*
+ * request.c, return.c: what workers do with a list. => nothing locked.
+ */
+void pager_requests_serve(struct pager *pager, struct pager_request *list);
+void pager_returns_write(struct pager *pager, struct pager_request *list);
+
+/* Answer REQUEST with the page at request->data, which stays ours. => nothing locked. */
+void pager_request_answer(struct pager *pager, struct pager_request *request, boolean_t precious);
+
+/*
+ * lock.c: windows. => level locked.
+ */
+
+/* The kernel has gone: nothing that was asked will be answered. */
+void pager_windows_abandon(struct pager *pager);
+
+/* The return number SEQUENCE is completed. */
+void pager_windows_note(struct pager *pager, uint64_t sequence);
+
+/* receive.c: the receiver's thread, for ever. ARG is the level. */
+void pager_receive(void *arg);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The receiver of a level: messages off the port set, through MIG's server stubs (libpager.mk), to
+   the S_ functions. The host's tests have one of their own in place of this file. */
+#include "libpager/private.h"
+
+#include <stdlib.h>
+
+#include "librt/log.h"
+#include "librt/message.h"
+
+#include "memory_object_server.h"
+
+/* MIG defines it and leaves its declaration to us. */
+extern boolean_t memory_object_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+
+static void pager_receive_handle(mach_msg_header_t *request, mig_reply_header_t *reply)
+{
+    if (memory_object_server(request, &reply->Head)) {
+        if (reply->RetCode == KERN_SUCCESS || reply->RetCode == MIG_NO_REPLY)
+            return;
+    } else if (request->msgh_id == MACH_NOTIFY_SEND_ONCE) {
+        return; /* a lock request died with its object: memory_object_terminate says so as well */
+    }
+    rt_log("message %d to a pager refused", request->msgh_id);
+    rt_message_destroy(request);
+}
+
+void pager_receive(void *arg)
+{
+    struct pager_requests *level = arg;
+    mach_msg_header_t *request = malloc(RT_MESSAGE_MAX);
+    mig_reply_header_t *reply = malloc(RT_MESSAGE_MAX);
+
+    if (request == NULL || reply == NULL)
+        rt_panic("no memory for a message buffer");
+    for (;;) {
+        mach_msg_return_t result =
+            mach_msg(request, MACH_RCV_MSG, 0, RT_MESSAGE_MAX, ports_bucket_set(level->bucket),
+                     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+
+        if (result == MACH_MSG_SUCCESS)
+            pager_receive_handle(request, reply);
+        else if (result != MACH_RCV_TOO_LARGE) /* the kernel has dropped that message */
+            rt_panic("mach_msg: error %#x", result);
+    }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the kernel asks for: pages (data_request) and leave to write to them (data_unlock).
+ *
+ * A request for a page that is pending goes to pager->waiting, and the completion of the return
+ * answers it (return.c). Others are served by a worker. While it reads, the page may become
+ * resident without our answer (pager_offer_page), be changed and come back: what was read is older
+ * than that then. So receiving a return clears PAGER_PAGE_REQUESTED, and a reader that finds it
+ * cleared starts over.
+ */
+#include "libpager/private.h"
+
+#include "librt/log.h"
+
+#include "memory_object_server.h"
+
+static void pager_request_done(struct pager *pager, struct pager_request *request)
+{
+    pager_right_drop(request->control);
+    rt_mutex_lock(&pager->level->lock);
+    pager_request_free(pager, request);
+}
+
+/* Queue REQUEST where it belongs. => level locked; the map covers its page. */
+static void pager_request_dispatch(struct pager *pager, struct pager_request *request)
+{
+    struct pager_page *page = pager_page_lookup(pager, request->offset);
+
+    if (request->kind == PAGER_READ)
+        page->flags |= PAGER_PAGE_REQUESTED;
+    if (request->kind == PAGER_READ && page->npending > 0) {
+        pager_list_append(&pager->waiting, request);
+        return;
+    }
+    pager_list_append(&pager->todo[PAGER_WORK_READ], request);
+    pager_schedule(pager, PAGER_WORK_READ);
+}
+
+/* Whether REQUEST makes sense. => level locked. EPERM: not from the kernel that has the object. */
+static error_t pager_request_check(struct pager *pager, const struct pager_request *request)
+{
+    if (request->control != pager->control || pager->control == MACH_PORT_NULL)
+        return EPERM;
+    if (request->offset % vm_page_size != 0 || request->length != vm_page_size)
+        return EINVAL; /* the kernel asks for one page at a time */
+    if (pager_extent_clip(pager, request->offset, request->length) == 0)
+        return EFAULT;
+    return pager_map_grow(pager, request->offset, request->length);
+}
+
+static void pager_request_refuse(struct pager *pager, struct pager_request *request, error_t error)
+{
+    if (error != EFAULT) /* a client that reaches beyond the object's end is nothing to report */
+        rt_log("request for %#lx bytes at %#lx refused: error %d", (unsigned long)request->length,
+               (unsigned long)request->offset, error);
+    if (request->kind == PAGER_READ && error != EPERM)
+        memory_object_data_error(request->control, request->offset, request->length,
+                                 KERN_MEMORY_ERROR);
+    if (request->kind == PAGER_UNLOCK && error != EPERM) /* the client tries again: see above */
+        memory_object_lock_request(request->control, request->offset, request->length,
+                                   MEMORY_OBJECT_RETURN_NONE, TRUE, VM_PROT_NO_CHANGE,
+                                   MACH_PORT_NULL);
+    pager_request_done(pager, request);
+}
+
+static kern_return_t pager_request_receive(mach_port_t object, const struct pager_request *message)
+{
+    struct pager_request *request;
+    struct pager *pager = pager_lookup_reserve(object, &request);
+    error_t error;
+
+    if (pager == NULL) {
+        pager_right_drop(message->control);
+        return KERN_SUCCESS;
+    }
+    *request = *message;
+    error = pager_request_check(pager, request);
+    if (error == 0) {
+        if (request->kind == PAGER_READ)
+            rt_counter_add(&pager->level->data_request[pager->class], (uint32_t)request->length);
+        pager_request_dispatch(pager, request);
+    }
+    rt_mutex_unlock(&pager->level->lock);
+    if (error != 0) /* the node is still ours, and keeps the pager alive */
+        pager_request_refuse(pager, request, error);
+    return KERN_SUCCESS;
+}
+
+kern_return_t S_memory_object_data_request(mach_port_t memory_object, mach_port_t memory_control,
+                                           vm_offset_t offset, vm_size_t length,
+                                           vm_prot_t desired_access)
+{
+    struct pager_request message = {.kind = PAGER_READ,
+                                    .control = memory_control,
+                                    .offset = offset,
+                                    .length = length,
+                                    .access = desired_access};
+
+    return pager_request_receive(memory_object, &message);
+}
+
+kern_return_t S_memory_object_data_unlock(mach_port_t memory_object, mach_port_t memory_control,
+                                          vm_offset_t offset, vm_size_t length,
+                                          vm_prot_t desired_access)
+{
+    struct pager_request message = {.kind = PAGER_UNLOCK,
+                                    .control = memory_control,
+                                    .offset = offset,
+                                    .length = length,
+                                    .access = desired_access};
+
+    return pager_request_receive(memory_object, &message);
+}
+
+void pager_request_answer(struct pager *pager, struct pager_request *request, boolean_t precious)
+{
+    memory_object_data_supply(request->control, request->offset, request->data,
+                              (mach_msg_type_number_t)request->length, FALSE, VM_PROT_NONE,
+                              precious, MACH_PORT_NULL);
+    pager_request_done(pager, request);
+}
+
+/* The error that REQUEST must get without reading, or 0. */
+static error_t pager_read_veto(struct pager *pager, const struct pager_request *request)
+{
+    struct pager_page *page;
+    error_t error = 0;
+
+    rt_mutex_lock(&pager->level->lock);
+    page = pager_page_lookup(pager, request->offset);
+    if ((page->flags & PAGER_PAGE_DENIED) != 0 && (request->access & VM_PROT_WRITE) != 0) {
+        page->flags &= (uint8_t)~PAGER_PAGE_DENIED;
+        error = page->error;
+    }
+    if ((page->flags & PAGER_PAGE_STALE) != 0)
+        error = page->error;
+    rt_mutex_unlock(&pager->level->lock);
+    return error;
+}
+
+/* The page of REQUEST has been read with result ERROR, and there is data or not: note it. Returns
+   false when a return has overtaken it and REQUEST was queued again. */
+static bool pager_read_note(struct pager *pager, struct pager_request *request, error_t error,
+                            bool data)
+{
+    struct pager_page *page;
+    bool current;
+
+    rt_mutex_lock(&pager->level->lock);
+    page = pager_page_lookup(pager, request->offset);
+    current = (page->flags & PAGER_PAGE_REQUESTED) != 0;
+    if (current) {
+        page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+        if (error != 0 || (page->flags & PAGER_PAGE_DENIED) == 0)
+            pager_page_set_error(page, error);
+        if (data)
+            page->flags |= PAGER_PAGE_STORED;
+    } else {
+        pager_request_dispatch(pager, request);
+    }
+    rt_mutex_unlock(&pager->level->lock);
+    return current;
+}
+
+/* Send what was read. BUF, if there is any, is consumed. */
+static void pager_read_reply(struct pager *pager, const struct pager_request *request,
+                             error_t error, vm_address_t buf, vm_prot_t lock)
+{
+    if (error != 0)
+        memory_object_data_error(request->control, request->offset, request->length,
+                                 KERN_MEMORY_ERROR);
+    else if (buf == 0)
+        memory_object_data_unavailable(request->control, request->offset, request->length);
+    else if (memory_object_data_supply(request->control, request->offset, buf,
+                                       (mach_msg_type_number_t)request->length, TRUE, lock,
+                                       pager->notify_on_evict, MACH_PORT_NULL) != KERN_SUCCESS)
+        vm_deallocate(mach_task_self(), buf, vm_page_size); /* the object has gone */
+}
+
+static void pager_read(struct pager *pager, struct pager_request *request)
+{
+    vm_address_t buf = 0;
+    int write_lock = 0;
+    error_t error = pager_read_veto(pager, request);
+
+    if (error == 0)
+        error = pager_read_page(pager->upi, request->offset, &buf, &write_lock);
+    if (!pager_read_note(pager, request, error, buf != 0)) {
+        if (buf != 0)
+            vm_deallocate(mach_task_self(), buf, vm_page_size);
+        return;
+    }
+    pager_read_reply(pager, request, error, buf, write_lock != 0 ? VM_PROT_WRITE : VM_PROT_NONE);
+    pager_request_done(pager, request);
+}
+
+/* The page may not be written to: the next request that wants to gets ERROR, and for it to come the
+   page must leave memory. */
+static void pager_unlock_deny(struct pager *pager, const struct pager_request *request,
+                              error_t error)
+{
+    struct pager_page *page;
+
+    rt_mutex_lock(&pager->level->lock);
+    page = pager_page_lookup(pager, request->offset);
+    page->flags |= PAGER_PAGE_DENIED;
+    pager_page_set_error(page, error);
+    rt_mutex_unlock(&pager->level->lock);
+    memory_object_lock_request(request->control, request->offset, request->length,
+                               MEMORY_OBJECT_RETURN_ALL, TRUE, VM_PROT_NO_CHANGE, MACH_PORT_NULL);
+}
+
+static void pager_unlock(struct pager *pager, struct pager_request *request)
+{
+    error_t error = pager_unlock_page(pager->upi, request->offset);
+
+    if (error == 0)
+        memory_object_lock_request(request->control, request->offset, request->length,
+                                   MEMORY_OBJECT_RETURN_NONE, FALSE, VM_PROT_NONE, MACH_PORT_NULL);
+    else
+        pager_unlock_deny(pager, request, error);
+    pager_request_done(pager, request);
+}
+
+void pager_requests_serve(struct pager *pager, struct pager_request *list)
+{
+    struct pager_request *next;
+
+    for (; list != NULL; list = next) {
+        next = list->next;
+        if (list->kind == PAGER_READ)
+            pager_read(pager, list);
+        else
+            pager_unlock(pager, list);
+    }
+}
+
+/* Whether PAGE may be offered. => level locked. */
+static error_t pager_offer_check(struct pager *pager, vm_offset_t page)
+{
+    struct pager_page *entry;
+
+    if (page % vm_page_size != 0 || pager_extent_clip(pager, page, vm_page_size) == 0)
+        return EINVAL;
+    if (pager_map_grow(pager, page, vm_page_size) != 0)
+        return ENOMEM;
+    entry = pager_page_lookup(pager, page);
+    if (entry->npending > 0 || (entry->flags & PAGER_PAGE_REQUESTED) != 0)
+        return EBUSY;
+    return 0;
+}
+
+error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_offset_t page,
+                         vm_address_t buf)
+{
+    mach_port_t control;
+    error_t error;
+
+    rt_mutex_lock(&pager->level->lock);
+    control = pager_control_ref(pager);
+    error = control == MACH_PORT_NULL ? ENXIO : pager_offer_check(pager, page);
+    if (error == 0 && precious != 0)
+        pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_STORED;
+    rt_mutex_unlock(&pager->level->lock);
+    if (error == 0)
+        memory_object_data_supply(control, page, buf, (mach_msg_type_number_t)vm_page_size, FALSE,
+                                  writelock != 0 ? VM_PROT_WRITE : VM_PROT_NONE, precious != 0,
+                                  MACH_PORT_NULL);
+    pager_right_drop(control);
+    return error;
+}

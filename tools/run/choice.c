@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "choice.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+const struct choice choice_accels[] = {
+    {"tcg", "QEMU translates the guest's code; works everywhere"},
+    {"kvm", "the host's processor runs the guest; where it works"},
+    {NULL, NULL},
+};
+
+const struct choice choice_archs[] = {
+    {"i386", "32-bit GNU Mach"},
+    {NULL, NULL},
+};
+
+const struct choice choice_boots[] = {
+    {"grub", "GRUB on a CD loads the kernel and the servers"},
+    {"direct", "QEMU loads them itself; a second faster"},
+    {NULL, NULL},
+};
+
+const struct choice choice_firmwares[] = {
+    {"bios", "SeaBIOS"},
+    {NULL, NULL},
+};
+
+const struct choice choice_machines[] = {
+    {"pc", "QEMU's i440FX"},
+    {NULL, NULL},
+};
+
+const struct choice choice_origins[] = {
+    {"package", "Debian's binary package"},
+    {"source", "built from source"},
+    {NULL, NULL},
+};
+
+const struct policy policies[] = {
+    {{"page", "one page a store_write"}, PAGE_BYTES, "one page"},
+    {{"chunk2", "runs of at most 2 pages"}, 2 * PAGE_BYTES, "2 pages"},
+    {{"run128", "runs of consecutive pages, at most 128"}, 128 * PAGE_BYTES, "128 pages"},
+};
+const size_t policies_count = sizeof(policies) / sizeof(policies[0]);
+
+/* Two blanks: the kernel's parser eats one together with the word before it. Without the noprobe
+   words it waits a second for drives on the legacy ports. */
+const struct disk disks[] = {
+    {{"ahci", "SATA disk on an ICH9 AHCI controller"}, "sd0", "ide0=noprobe  ide1=noprobe"},
+    {{"ide", "IDE disk on the PIIX3 controller"}, "hd0", "ide1=noprobe"},
+};
+const size_t disks_count = sizeof(disks) / sizeof(disks[0]);
+
+const struct choice *choice_lookup(const struct choice *table, const char *name)
+{
+    for (; table->name != NULL; table++) {
+        if (strcasecmp(table->name, name) == 0)
+            return table;
+    }
+    return NULL;
+}
+
+const struct policy *policy_lookup(const char *name)
+{
+    for (size_t i = 0; i < policies_count; i++) {
+        if (strcasecmp(policies[i].choice.name, name) == 0)
+            return &policies[i];
+    }
+    return NULL;
+}
+
+const struct disk *disk_lookup(const char *name)
+{
+    for (size_t i = 0; i < disks_count; i++) {
+        if (strcasecmp(disks[i].choice.name, name) == 0)
+            return &disks[i];
+    }
+    return NULL;
+}
+
+static void choice_append_name(const char *name, char *text, size_t bytes)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, bytes - used, "%s%s", used == 0 ? "" : ", ", name);
+}
+
+const char *choice_names(const struct choice *table, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (; table->name != NULL; table++)
+        choice_append_name(table->name, text, bytes);
+    return text;
+}
+
+const char *policy_names(char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < policies_count; i++)
+        choice_append_name(policies[i].choice.name, text, bytes);
+    return text;
+}
+
+const char *disk_names(char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < disks_count; i++)
+        choice_append_name(disks[i].choice.name, text, bytes);
+    return text;
+}

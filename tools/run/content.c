@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "content.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "libpattern/pattern.h"
+#include "size.h"
+
+#define CONTENT_WINDOW_BYTES (1u << 20)
+
+struct content {
+    struct pattern pattern;
+    int fd;
+    uint64_t start;
+    uint64_t bytes;
+    uint8_t *window;
+    uint64_t differing; /* sectors */
+    char *result;
+};
+
+static bool content_is_filled(const uint8_t *sector, uint8_t value)
+{
+    for (unsigned i = 0; i < PATTERN_SECTOR_BYTES; i++) {
+        if (sector[i] != value)
+            return false;
+    }
+    return true;
+}
+
+/* Says in TEXT what stands in a sector that should hold sector NUMBER of the pattern. */
+static void content_sector_describe(const struct content *content, const uint8_t *sector,
+                                    char *text, size_t bytes)
+{
+    uint64_t stamp;
+
+    memcpy(&stamp, sector, sizeof(stamp)); /* a pattern's sector starts with its number ^ seed */
+    stamp ^= content->pattern.seed;
+    if (content_is_filled(sector, 0))
+        snprintf(text, bytes, "the sector is all zeros");
+    else if (stamp < content->bytes / PATTERN_SECTOR_BYTES &&
+             pattern_compare(&content->pattern, stamp * PATTERN_SECTOR_BYTES, sector,
+                             PATTERN_SECTOR_BYTES) == PATTERN_SECTOR_BYTES)
+        snprintf(text, bytes, "the sector holds what belongs into sector %s", NUMBER_TEXT(stamp));
+    else
+        snprintf(text, bytes, "the sector holds other data");
+}
+
+/* Notes the first difference: byte AT of the object, which is byte INDEX of the window. */
+static void content_difference_note(struct content *content, uint64_t at, size_t index)
+{
+    size_t first = index / PATTERN_SECTOR_BYTES * PATTERN_SECTOR_BYTES;
+    uint64_t sector = at / PATTERN_SECTOR_BYTES;
+    uint64_t want[PATTERN_SECTOR_BYTES / sizeof(uint64_t)];
+    char what[96];
+
+    pattern_fill(&content->pattern, sector * PATTERN_SECTOR_BYTES, want, PATTERN_SECTOR_BYTES);
+    content_sector_describe(content, content->window + first, what, sizeof(what));
+    snprintf(content->result, CONTENT_RESULT_BYTES,
+             "byte %s (sector %s; sector %s of the disk) is 0x%02x and should be 0x%02x: %s",
+             NUMBER_TEXT(at), NUMBER_TEXT(sector),
+             NUMBER_TEXT(sector + content->start / PATTERN_SECTOR_BYTES), content->window[index],
+             ((const uint8_t *)want)[index - first], what);
+}
+
+/* Compares the LENGTH bytes in the window, which are the object's from OFFSET on. */
+static void content_window_check(struct content *content, uint64_t offset, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        size_t equal =
+            pattern_compare(&content->pattern, offset + at, content->window + at, length - at);
+
+        at += equal;
+        if (at >= length)
+            break;
+        if (content->differing++ == 0)
+            content_difference_note(content, offset + at, at);
+        at = (at / PATTERN_SECTOR_BYTES + 1) * PATTERN_SECTOR_BYTES;
+    }
+}
+
+static error_t content_window_read(struct content *content, uint64_t offset, size_t length)
+{
+    ssize_t got = pread(content->fd, content->window, length, (off_t)(content->start + offset));
+
+    if (got == (ssize_t)length)
+        return 0;
+    snprintf(content->result, CONTENT_RESULT_BYTES, "the image cannot be read at byte %s: %s",
+             NUMBER_TEXT(content->start + offset), got < 0 ? strerror(errno) : "it ends before");
+    return EIO;
+}
+
+static void content_conclude(struct content *content)
+{
+    size_t used = strlen(content->result);
+
+    if (content->differing == 0)
+        snprintf(content->result, CONTENT_RESULT_BYTES, "ok");
+    else
+        snprintf(content->result + used, CONTENT_RESULT_BYTES - used, "; %s of %s sectors differ",
+                 NUMBER_TEXT(content->differing),
+                 NUMBER_TEXT(content->bytes / PATTERN_SECTOR_BYTES));
+}
+
+static void content_run(struct content *content)
+{
+    for (uint64_t offset = 0; offset < content->bytes; offset += CONTENT_WINDOW_BYTES) {
+        uint64_t rest = content->bytes - offset;
+        size_t length = rest < CONTENT_WINDOW_BYTES ? rest : CONTENT_WINDOW_BYTES;
+
+        if (content_window_read(content, offset, length) != 0)
+            return;
+        content_window_check(content, offset, length);
+    }
+    content_conclude(content);
+}
+
+static void *content_alloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (memory == NULL)
+        err(STATUS_BAD_INPUT, "machbed");
+    return memory;
+}
+
+void content_check(const char *path, uint64_t start, uint64_t bytes, uint64_t seed,
+                   char result[CONTENT_RESULT_BYTES])
+{
+    struct content content = {.start = start, .bytes = bytes, .result = result};
+    uint8_t *base = content_alloc(PATTERN_BASE_BYTES);
+
+    result[0] = '\0';
+    content.window = content_alloc(CONTENT_WINDOW_BYTES);
+    pattern_init(&content.pattern, seed, base);
+    content.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (content.fd < 0)
+        snprintf(result, CONTENT_RESULT_BYTES, "the image %s cannot be read: %s", path,
+                 strerror(errno));
+    else
+        content_run(&content);
+    if (content.fd >= 0)
+        close(content.fd);
+    free(content.window);
+    free(base);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Job files: what a run does. The format is described in docs/jobs.md.
+ */
+#ifndef RUN_JOB_H
+#define RUN_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "failure.h"
+
+#define JOB_NAME_BYTES 64
+
+struct job {
+    char name[JOB_NAME_BYTES];
+    const char *fs;
+    const char *rw;
+    const char *ioengine;
+    const char *fault;
+    uint64_t bs;
+    uint64_t size; /* 0: the file did not say */
+    bool end_fsync;
+    bool verify;
+};
+
+/*
+ * Read a job from STREAM; PATH is its name in error messages, which carry the line as well.
+ * => JOB's strings live as long as the program.
+ */
+int job_read(struct job *job, FILE *stream, const char *path, struct failure *failure);
+
+/* The same from the file PATH. */
+int job_load(struct job *job, const char *path, struct failure *failure);
+
+/*
+ * Give the job SIZE bytes (0: what it says itself), then check that its sizes make sense together.
+ * PATH is the job's file, for messages.
+ */
+int job_resize(struct job *job, uint64_t size, const char *path, struct failure *failure);
+
+/* The servers that a boot with this job starts, blanks between. */
+const char *job_servers(const struct job *job);
+
+/* The server under test. */
+const char *job_server(const struct job *job);
+
+/* The partition, counted from 1, that the job's bytes go to. */
+unsigned job_partition(const struct job *job);
+
+/* Print the job's keys and values as lines of opt/machbed/run (docs/protocol.md). */
+void job_print(const struct job *job, FILE *stream);
+
+/* Print the table of keys that exist, for people. */
+void job_print_keys(FILE *stream);
+
+#endif

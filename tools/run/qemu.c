@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Watching is a loop that wakes up every QEMU_STEP_MS at the latest, and at once when QEMU ends or
+ * a signal comes. It reads what the console has said since and asks four questions in turn: has
+ * QEMU ended, were we asked to end, has the kernel said its last words, is the time up.
+ *
+ * A kernel that panics or fails an assertion keeps the processor spinning. QEMU is then ended, but
+ * only after QEMU_GRACE_MS, so that the console's further lines, a backtrace for instance, arrive.
+ */
+#include "qemu.h"
+
+#include <time.h>
+
+#include "process.h"
+#include "tail.h"
+
+#define QEMU_STEP_MS  25u
+#define QEMU_GRACE_MS 500u
+
+struct qemu {
+    const struct qemu_watch *watch;
+    struct qemu_ending *ending;
+    struct process process;
+    struct tail tail;
+    uint64_t start_ms;
+    uint64_t death_ms; /* when the last words were seen, or 0 */
+    uint64_t bytes;    /* of console output, when last looked at */
+    uint64_t bytes_ms; /* when that number last changed */
+};
+
+static uint64_t qemu_clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool qemu_end_set(struct qemu *qemu, enum qemu_end end, int value)
+{
+    *qemu->ending = (struct qemu_ending){end, value};
+    return true;
+}
+
+/* Whether the kernel has said its last words and had its grace. They may lack their line break. */
+static bool qemu_is_dead(struct qemu *qemu, uint64_t now)
+{
+    struct console *console = qemu->watch->console;
+
+    if (qemu->bytes != qemu->tail.bytes) {
+        qemu->bytes = qemu->tail.bytes;
+        qemu->bytes_ms = now;
+    } else if (qemu->tail.used != 0 && now - qemu->bytes_ms >= QEMU_GRACE_MS) {
+        qemu->tail.line[qemu->tail.used] = '\0';
+        console_feed_death(console, qemu->tail.line);
+    }
+    if (console->death[0] == '\0')
+        return false;
+    if (qemu->death_ms == 0)
+        qemu->death_ms = now;
+    return now - qemu->death_ms >= QEMU_GRACE_MS;
+}
+
+static bool qemu_limits_check(struct qemu *qemu)
+{
+    const struct qemu_watch *watch = qemu->watch;
+    uint64_t now = qemu_clock_ms();
+    uint64_t elapsed = now - qemu->start_ms;
+
+    if (qemu_is_dead(qemu, now))
+        return qemu_end_set(qemu, QEMU_DIED, 0);
+    if (elapsed >= watch->timeout_ms)
+        return qemu_end_set(qemu, QEMU_TIMED_OUT, (int)(watch->timeout_ms / 1000));
+    if (watch->silence_ms != 0 && qemu->tail.bytes == 0 && elapsed >= watch->silence_ms)
+        return qemu_end_set(qemu, QEMU_SILENT, (int)(watch->silence_ms / 1000));
+    return false;
+}
+
+/* Returns whether the watch is over. */
+static bool qemu_step(struct qemu *qemu)
+{
+    const struct process *process = &qemu->process;
+
+    switch (process_wait(&qemu->process, QEMU_STEP_MS)) {
+    case PROCESS_ENDED:
+        if (process->signal != 0)
+            return qemu_end_set(qemu, QEMU_KILLED, process->signal);
+        return qemu_end_set(qemu, QEMU_EXITED, process->code);
+    case PROCESS_INTERRUPTED:
+        return qemu_end_set(qemu, QEMU_INTERRUPTED, process->interrupt);
+    case PROCESS_IDLE:
+        break;
+    }
+    tail_read(&qemu->tail, qemu->watch->console);
+    return qemu_limits_check(qemu);
+}
+
+int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *const *argv,
+             const char *folder, const char *errors, struct failure *failure)
+{
+    struct qemu qemu = {.watch = watch, .ending = ending, .start_ms = qemu_clock_ms()};
+    int status = process_start(&qemu.process, argv, folder, errors, failure);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    tail_init(&qemu.tail, watch->serial);
+    while (!qemu_step(&qemu))
+        continue;
+    process_end(&qemu.process);
+    tail_finish(&qemu.tail, watch->console);
+    tail_destroy(&qemu.tail);
+    return STATUS_SUCCESS;
+}

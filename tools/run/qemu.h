@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One run of QEMU: started, watched, ended. */
+#ifndef RUN_QEMU_H
+#define RUN_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "console.h"
+#include "failure.h"
+
+/* How QEMU came to its end. */
+enum qemu_end {
+    QEMU_EXITED,    /* by itself; value: what it exited with */
+    QEMU_KILLED,    /* by a signal that was not ours; value: which */
+    QEMU_DIED,      /* ended by us: the kernel said its last words */
+    QEMU_TIMED_OUT, /* ended by us: the time limit; value: seconds */
+    QEMU_SILENT,    /* ended by us: no output at all in the time that was allowed; value: seconds */
+    QEMU_INTERRUPTED, /* ended by us: the runner was asked to end; value: the signal */
+};
+
+struct qemu_ending {
+    enum qemu_end end;
+    int value;
+};
+
+struct qemu_watch {
+    const char *serial;      /* path of the console's file */
+    struct console *console; /* gets its lines */
+    uint64_t timeout_ms;
+    uint64_t silence_ms; /* how long it may say nothing at all; 0: as long as it likes */
+};
+
+/*
+ * Run ARGV in FOLDER, output and errors of QEMU itself to the file ERRORS, until it ends or WATCH
+ * says that it shall end. QEMU is gone when this returns.
+ * => fails only when QEMU could not be started.
+ */
+int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *const *argv,
+             const char *folder, const char *errors, struct failure *failure);
+
+#endif

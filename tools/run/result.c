@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names are fixed: other programs read them. What was not measured is null, so that nobody takes
+ * it for a zero. The functions that make an object never fail: libjansson's json_object_set_new
+ * takes a NULL, which only a lack of memory can give, for an error that json_dump_file then shows.
+ */
+#include "result.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#define RESULT_VERSION 1
+#define MIB            (UINT64_C(1) << 20)
+
+static json_t *result_number(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static json_t *result_hist(const struct layer *layer)
+{
+    json_t *hist = json_object();
+
+    for (unsigned i = 0; i < LAYER_CLASSES; i++) {
+        char key[24];
+
+        if (layer->hist[i] == 0)
+            continue;
+        snprintf(key, sizeof(key), "%llu", (unsigned long long)layer_class_floor(i));
+        json_object_set_new(hist, key, result_number(layer->hist[i]));
+    }
+    return hist;
+}
+
+static json_t *result_layer(const struct layer *layer)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "count", result_number(layer->count));
+    json_object_set_new(object, "bytes", result_number(layer->bytes));
+    json_object_set_new(object, "avg", result_number(layer_average(layer)));
+    json_object_set_new(object, "max", result_number(layer->max));
+    json_object_set_new(object, "hist", result_hist(layer));
+    return object;
+}
+
+/* Which part of each layer an object of layers shows. */
+enum result_part { RESULT_FILE, RESULT_META, RESULT_ALL };
+
+static json_t *result_layer_part(const struct layers *layers, enum layer_kind kind,
+                                 enum result_part part)
+{
+    struct layer sum = layers_sum(layers, kind);
+
+    if (part == RESULT_ALL)
+        return result_layer(&sum);
+    return result_layer(&layers->at[kind][part == RESULT_FILE ? LAYER_FILE : LAYER_META]);
+}
+
+/* Layers that nobody measured are null: COUNTED says whether servers did, TRACED whether QEMU. */
+static json_t *result_layers(const struct layers *layers, enum result_part part, bool counted,
+                             bool traced)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; i < LAYER_KINDS; i++) {
+        enum layer_kind kind = (enum layer_kind)i;
+        bool known = kind < LAYER_GUEST_KINDS ? counted : traced;
+
+        json_object_set_new(object, layer_kind_name(kind),
+                            known ? result_layer_part(layers, kind, part) : json_null());
+    }
+    return object;
+}
+
+static json_t *result_server(const struct console_server *server)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; i < LAYER_GUEST_KINDS; i++) {
+        enum layer_kind kind = (enum layer_kind)i;
+
+        if (server->counted[kind][LAYER_FILE] || server->counted[kind][LAYER_META])
+            json_object_set_new(object, layer_kind_name(kind),
+                                result_layer_part(&server->layers, kind, RESULT_ALL));
+    }
+    return object;
+}
+
+static json_t *result_servers(const struct console *console)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < console->servers_count; i++)
+        json_object_set_new(object, console->servers[i].name, result_server(&console->servers[i]));
+    return object;
+}
+
+static json_t *result_checks(const struct boot *boot)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < boot->console.checks_count; i++) {
+        const struct console_check *check = &boot->console.checks[i];
+
+        if (strcmp(check->name, "content") != 0)
+            json_object_set_new(object, check->name, json_string(check->result));
+        else if (strcmp(check->result, "ok") != 0 || boot->content[0] == '\0')
+            json_object_set_new(object, "content_guest", json_string(check->result));
+    }
+    if (boot->content[0] != '\0')
+        json_object_set_new(object, "content", json_string(boot->content));
+    if (boot->disk_agrees[0] != '\0')
+        json_object_set_new(object, "disk_agrees", json_string(boot->disk_agrees));
+    return object;
+}
+
+/* The sum of one number over the store lines; null when there is none. */
+static json_t *result_stores_sum(const struct console *console, size_t offset)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < console->stores_count; i++)
+        sum += *(const uint64_t *)((const char *)&console->stores[i] + offset);
+    return console->stores_count == 0 ? json_null() : result_number(sum);
+}
+
+static void result_job_times(json_t *object, const struct console_job *job)
+{
+    json_object_set_new(object, "fill_us", job->said ? result_number(job->fill_us) : json_null());
+    json_object_set_new(object, "sync_us", job->said ? result_number(job->sync_us) : json_null());
+    json_object_set_new(object, "runtime_us",
+                        job->said ? result_number(job->runtime_us) : json_null());
+}
+
+static void result_job_layers(json_t *object, const struct boot *boot)
+{
+    const struct console *console = &boot->console;
+    const struct console_server *server = console_server_lookup(console, job_server(boot->job));
+    bool counted = server != NULL && server->counted[LAYER_DATA_RETURN][LAYER_FILE];
+
+    json_object_set_new(object, "layers",
+                        result_layers(&boot->layers, RESULT_ALL, counted, boot->traced));
+    json_object_set_new(object, "layers_file",
+                        result_layers(&boot->layers, RESULT_FILE, counted, boot->traced));
+    json_object_set_new(object, "layers_meta",
+                        result_layers(&boot->layers, RESULT_META, counted, boot->traced));
+    json_object_set_new(object, "servers", result_servers(console));
+    json_object_set_new(object, "alloc_lock", json_null());
+    json_object_set_new(object, "bytes_copied",
+                        result_stores_sum(console, offsetof(struct console_store, copied_bytes)));
+    json_object_set_new(object, "rmw_bytes",
+                        result_stores_sum(console, offsetof(struct console_store, rmw_bytes)));
+    json_object_set_new(object, "prefetch_unused_pages", json_null());
+}
+
+static json_t *result_job(const struct boot *boot)
+{
+    const struct console *console = &boot->console;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "name", json_string(boot->job->name));
+    json_object_set_new(object, "policy", json_string(boot->policy->choice.name));
+    json_object_set_new(object, "fs", json_string(boot->job->fs));
+    json_object_set_new(object, "block_size", result_number(PAGE_BYTES));
+    json_object_set_new(object, "device_block",
+                        console->stores_count == 0 ? json_null()
+                                                   : result_number(console->stores[0].block));
+    json_object_set_new(object, "bytes", result_number(boot->job->size));
+    result_job_times(object, &console->job);
+    json_object_set_new(object, "seed", result_number(boot->seed));
+    result_job_layers(object, boot);
+    json_object_set_new(object, "checks", result_checks(boot));
+    json_object_set_new(object, "status", json_integer(boot->failure.status));
+    json_object_set_new(object, "reason", json_string(boot->failure.reason));
+    return object;
+}
+
+static json_t *result_jobs(const struct run *run)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < run->boots_count; i++)
+        json_array_append_new(array, result_job(&run->boots[i]));
+    return array;
+}
+
+static json_t *result_kernel(const struct run *run)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "version", json_string(run->options->kernel_version));
+    json_object_set_new(object, "sha256",
+                        run->kernel_sha256[0] == '\0' ? json_null()
+                                                      : json_string(run->kernel_sha256));
+    json_object_set_new(object, "origin", json_string(run->options->origin->name));
+    json_object_set_new(object, "tune", json_object());
+    return object;
+}
+
+static json_t *result_machine(const struct options *options)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "arch", json_string(options->arch->name));
+    json_object_set_new(object, "machine", json_string(options->machine->name));
+    json_object_set_new(object, "disk", json_string(options->disk->choice.name));
+    json_object_set_new(object, "driver", json_string("kernel"));
+    json_object_set_new(object, "firmware", json_string(options->firmware->name));
+    json_object_set_new(object, "boot", json_string(options->boot->name));
+    json_object_set_new(object, "mem_mib", result_number(options->mem_bytes / MIB));
+    json_object_set_new(object, "accel", json_string(options->accel->name));
+    return object;
+}
+
+int result_write(const struct run *run, const char *path, struct failure *failure)
+{
+    json_t *object = json_object();
+    int error;
+
+    json_object_set_new(object, "machbed", json_integer(RESULT_VERSION));
+    json_object_set_new(object, "kernel", result_kernel(run));
+    json_object_set_new(object, "machine", result_machine(run->options));
+    json_object_set_new(object, "jobs", result_jobs(run));
+    json_object_set_new(object, "status", json_integer(run->failure.status));
+    json_object_set_new(object, "reason", json_string(run->failure.reason));
+    error = json_dump_file(object, path, JSON_INDENT(2));
+    json_decref(object);
+    if (error != 0)
+        return failure_set(failure, STATUS_BAD_INPUT, "%s cannot be written", path);
+    return STATUS_SUCCESS;
+}

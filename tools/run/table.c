@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table has a group of rows for each layer, from the workload down to the disk, and in each a
+ * row for each policy, so that what a policy changes stands side by side. Below a group stands
+ * what capped it: once, if that is the same for all policies.
+ *
+ * Rates: the workload's bytes over the time of filling, the layers of write-out over the time of
+ * the sync. Reads have none, for part of them happens outside the clock.
+ */
+#include "table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "explain.h"
+#include "size.h"
+
+#define TABLE_SIZES_COLUMN 76u         /* where the histogram starts */
+#define TABLE_WORKLOAD     LAYER_KINDS /* a row that no layer of the guest stands behind */
+
+struct table_row {
+    const char *layer;
+    const struct boot *boot;
+    struct layer counts;
+    uint64_t microseconds; /* 0: no rate */
+};
+
+/* Prints a word at *COLUMN, or on a line of its own if it does not fit, and moves *COLUMN. */
+static void table_word(const char *word, size_t length, unsigned *column, unsigned indent,
+                       FILE *stream)
+{
+    if (*column > indent && *column + 1 + length > TABLE_COLUMNS) {
+        fprintf(stream, "\n%*s", (int)indent, "");
+        *column = indent;
+    } else if (*column > indent) {
+        fputc(' ', stream);
+        ++*column;
+    }
+    fwrite(word, 1, length, stream);
+    *column += (unsigned)length;
+}
+
+void table_wrap(const char *text, unsigned column, unsigned indent, FILE *stream)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+
+        table_word(text, length, &column, indent, stream);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void table_hist_print(const struct layer *layer, FILE *stream)
+{
+    unsigned column = TABLE_SIZES_COLUMN;
+
+    for (unsigned i = 0; i < LAYER_CLASSES; i++) {
+        char text[2 * SIZE_TEXT_BYTES + 2];
+
+        if (layer->hist[i] == 0)
+            continue;
+        snprintf(text, sizeof(text), "%s:%s", SIZE_TEXT(layer_class_floor(i)),
+                 NUMBER_TEXT(layer->hist[i]));
+        table_word(text, strlen(text), &column, TABLE_SIZES_COLUMN, stream);
+    }
+    fputc('\n', stream);
+}
+
+static const char *table_rate(uint64_t bytes, uint64_t microseconds, char text[SIZE_TEXT_BYTES])
+{
+    if (microseconds == 0)
+        return "-";
+    snprintf(text, SIZE_TEXT_BYTES, "%.1f", (double)bytes / (double)microseconds);
+    return text;
+}
+
+static void table_row_print(const struct table_row *row, FILE *stream)
+{
+    const struct layer *counts = &row->counts;
+    char rate[SIZE_TEXT_BYTES];
+
+    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  ", row->layer, row->boot->policy->choice.name,
+            NUMBER_TEXT(counts->count), NUMBER_TEXT(counts->bytes),
+            NUMBER_TEXT(layer_average(counts)), NUMBER_TEXT(counts->max),
+            table_rate(counts->bytes, row->microseconds, rate));
+    table_hist_print(counts, stream);
+}
+
+/* Pages that the job dirties. */
+static struct layer table_workload(const struct boot *boot)
+{
+    uint64_t bytes = boot->console.job.bytes;
+    struct layer layer = {.count = bytes / PAGE_BYTES, .bytes = bytes, .max = PAGE_BYTES};
+
+    layer.hist[__builtin_ctzll(PAGE_BYTES)] = layer.count;
+    return layer;
+}
+
+/* The write-out's time: the sync, or all there is if the job did not ask for one. */
+static uint64_t table_write_time(const struct console_job *job)
+{
+    return job->sync_us != 0 ? job->sync_us : job->runtime_us;
+}
+
+static bool table_kind_is_write(unsigned kind)
+{
+    return kind == LAYER_DATA_RETURN || kind == LAYER_STORE_WRITE || kind == LAYER_DISK_WRITE;
+}
+
+/* Makes the row of a layer for one boot. Returns whether there is anything in it. */
+static bool table_row_make(struct table_row *row, const struct boot *boot, unsigned kind)
+{
+    const struct console_job *job = &boot->console.job;
+
+    row->boot = boot;
+    if (kind == TABLE_WORKLOAD) {
+        row->layer = "workload";
+        row->counts = table_workload(boot);
+        row->microseconds = job->fill_us;
+    } else {
+        row->layer = layer_kind_name((enum layer_kind)kind);
+        row->counts = layers_sum(&boot->layers, (enum layer_kind)kind);
+        row->microseconds = table_kind_is_write(kind) ? table_write_time(job) : 0;
+    }
+    return row->counts.count != 0;
+}
+
+static void table_explain(const struct boot *boot, unsigned kind, char text[EXPLAIN_BYTES])
+{
+    if (kind == TABLE_WORKLOAD)
+        explain_workload(boot->job, text);
+    else
+        explain_layer(&boot->layers, (enum layer_kind)kind, boot->policy, text);
+}
+
+static void table_sentence_print(const char *policy, const char *sentence, FILE *stream)
+{
+    char text[EXPLAIN_BYTES + 32];
+
+    snprintf(text, sizeof(text), "%s%s%s", policy, policy[0] != '\0' ? ": " : "", sentence);
+    fprintf(stream, "  ");
+    table_wrap(text, 2, 2, stream);
+}
+
+/* Whether all boots that have rows in the group share the first one's sentence. */
+static bool table_sentence_is_common(const struct run *run, unsigned kind, const char *sentence)
+{
+    for (size_t i = 0; i < run->boots_count; i++) {
+        char other[EXPLAIN_BYTES];
+        struct table_row row;
+
+        table_explain(&run->boots[i], kind, other);
+        if (table_row_make(&row, &run->boots[i], kind) && strcmp(other, sentence) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void table_sentences_print(const struct run *run, unsigned kind, FILE *stream)
+{
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct boot *boot = &run->boots[i];
+        char sentence[EXPLAIN_BYTES];
+        struct table_row row;
+
+        table_explain(boot, kind, sentence);
+        if (!table_row_make(&row, boot, kind) || sentence[0] == '\0')
+            continue;
+        if (table_sentence_is_common(run, kind, sentence)) {
+            table_sentence_print("", sentence, stream);
+            return;
+        }
+        table_sentence_print(boot->policy->choice.name, sentence, stream);
+    }
+}
+
+static void table_group_print(const struct run *run, unsigned kind, FILE *stream)
+{
+    unsigned rows = 0;
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        struct table_row row;
+
+        if (!table_row_make(&row, &run->boots[i], kind))
+            continue;
+        if (rows++ > 0)
+            row.layer = "";
+        table_row_print(&row, stream);
+    }
+    if (rows == 0)
+        return;
+    table_sentences_print(run, kind, stream);
+    fputc('\n', stream);
+}
+
+static void table_head_print(const struct run *run, FILE *stream)
+{
+    const struct options *options = run->options;
+    const struct job *job = run->job;
+
+    fprintf(stream, "job %s: %s, fs=%s rw=%s ioengine=%s bs=%s end_fsync=%d\n", job->name,
+            SIZE_TEXT(job->size), job->fs, job->rw, job->ioengine, SIZE_TEXT(job->bs),
+            job->end_fsync);
+    fprintf(stream, "machine: %s, %s disk, %s of memory, %s, boot by %s; GNU Mach %s (%s)\n\n",
+            options->machine->name, options->disk->choice.name, SIZE_TEXT(options->mem_bytes),
+            options->accel->name, options->boot->name, options->kernel_version,
+            options->origin->name);
+    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  %s\n", "layer", "policy", "count", "bytes",
+            "average", "largest", "MB/s", "sizes from:count");
+}
+
+static void table_times_print(const struct run *run, FILE *stream)
+{
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct boot *boot = &run->boots[i];
+        const struct console_job *job = &boot->console.job;
+
+        if (job->said)
+            fprintf(stream, "%-13s%-8sfill %.3f s, sync %.3f s, both %.3f s\n",
+                    i == 0 ? "time" : "", boot->policy->choice.name, (double)job->fill_us / 1e6,
+                    (double)job->sync_us / 1e6, (double)job->runtime_us / 1e6);
+    }
+    fprintf(stream, "  MB/s are 1,000,000 bytes a second: the workload's over the fill, the "
+                    "writes' over the sync\n\n");
+}
+
+static void table_check_print(const char *layer, const struct boot *boot, const char *name,
+                              const char *result, FILE *stream)
+{
+    int column = fprintf(stream, "%-13s%-8s%s: ", layer, boot->policy->choice.name, name);
+
+    table_wrap(result, column < 0 ? 0 : (unsigned)column, 23, stream);
+}
+
+static void table_checks_print(const struct run *run, FILE *stream)
+{
+    const char *layer = "checks";
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct boot *boot = &run->boots[i];
+
+        if (boot->content[0] != '\0') {
+            table_check_print(layer, boot, "content", boot->content, stream);
+            layer = "";
+        }
+        if (boot->disk_agrees[0] != '\0')
+            table_check_print(layer, boot, "disk_agrees", boot->disk_agrees, stream);
+    }
+}
+
+void table_print(const struct run *run, FILE *stream)
+{
+    static const unsigned kinds[] = {
+        TABLE_WORKLOAD,    LAYER_DATA_REQUEST, LAYER_STORE_READ, LAYER_DISK_READ,
+        LAYER_DATA_RETURN, LAYER_STORE_WRITE,  LAYER_DISK_WRITE,
+    };
+
+    table_head_print(run, stream);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        table_group_print(run, kinds[i], stream);
+    table_times_print(run, stream);
+    table_checks_print(run, stream);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tail.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+void tail_init(struct tail *tail, const char *path)
+{
+    *tail = (struct tail){.path = path};
+}
+
+void tail_destroy(struct tail *tail)
+{
+    if (tail->stream != NULL)
+        fclose(tail->stream);
+}
+
+static void tail_line_feed(struct tail *tail, struct console *console)
+{
+    tail->line[tail->used] = '\0';
+    tail->used = 0;
+    console_feed(console, tail->line);
+}
+
+static void tail_byte_take(struct tail *tail, struct console *console, int byte)
+{
+    tail->bytes++;
+    if (byte == '\n') {
+        tail_line_feed(tail, console);
+        return;
+    }
+    if (byte == '\r' || byte == '\0')
+        return;
+    if (tail->used == sizeof(tail->line) - 1)
+        tail_line_feed(tail, console);
+    tail->line[tail->used++] = (char)byte;
+}
+
+void tail_read(struct tail *tail, struct console *console)
+{
+    int byte;
+
+    if (tail->stream == NULL)
+        tail->stream = fopen(tail->path, "re");
+    if (tail->stream == NULL)
+        return;
+    clearerr(tail->stream); /* the end of the file moves on */
+    while ((byte = getc(tail->stream)) != EOF)
+        tail_byte_take(tail, console, byte);
+}
+
+void tail_finish(struct tail *tail, struct console *console)
+{
+    tail_read(tail, console);
+    if (tail->used != 0)
+        tail_line_feed(tail, console);
+}
+
+/* Prints a line without what could upset a terminal. */
+static void tail_line_print(const char *line, FILE *stream)
+{
+    fputs("  ", stream);
+    for (; *line != '\0' && *line != '\n'; line++) {
+        if (isprint((unsigned char)*line) || *line == '\t')
+            fputc(*line, stream);
+    }
+    fputc('\n', stream);
+}
+
+static void tail_print_ring(FILE *from, unsigned count, FILE *stream)
+{
+    char **lines = calloc(count, sizeof(*lines));
+    size_t *capacities = calloc(count, sizeof(*capacities));
+    unsigned long read = 0;
+
+    if (lines != NULL && capacities != NULL) {
+        while (getline(&lines[read % count], &capacities[read % count], from) >= 0)
+            read++;
+        for (unsigned long i = read < count ? 0 : read - count; i < read; i++)
+            tail_line_print(lines[i % count], stream);
+        for (unsigned i = 0; i < count; i++)
+            free(lines[i]);
+    }
+    free(capacities);
+    free(lines);
+}
+
+void tail_print_last(const char *path, unsigned count, FILE *stream)
+{
+    FILE *from = fopen(path, "re");
+
+    if (from == NULL)
+        return;
+    tail_print_ring(from, count, stream);
+    fclose(from);
+}

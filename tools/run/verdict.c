@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The causes are asked for from the root up. A crash line comes before the time limit, for the
+ * crash may be why nothing happened any more; a panic comes before all that QEMU can say. A boot
+ * that ended well must also have said all that it owes: a run cannot pass by silence.
+ */
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "size.h"
+
+#define VERDICT_SECTOR_BYTES 512u /* of a claim */
+#define VERDICT_EXIT_ERROR   1    /* how QEMU ends when it does not like its command line */
+
+/* isa-debug-exit makes VALUE * 2 + 1 of what is written to its port (docs/protocol.md, 4). */
+static const struct {
+    int exit;
+    int status;
+} verdict_exits[] = {
+    {0x10 * 2 + 1, STATUS_SUCCESS}, {0x11 * 2 + 1, STATUS_SKIPPED},   {0x12 * 2 + 1, STATUS_NO_END},
+    {0x13 * 2 + 1, STATUS_FAILED},  {0x14 * 2 + 1, STATUS_BAD_INPUT},
+};
+
+/* Returns whether a guest's status stands behind QEMU's exit value. */
+static bool verdict_exit_lookup(int exit, int *status)
+{
+    for (size_t i = 0; i < sizeof(verdict_exits) / sizeof(verdict_exits[0]); i++) {
+        if (verdict_exits[i].exit == exit) {
+            *status = verdict_exits[i].status;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void verdict_unended(const struct verdict_case *verdict, struct failure *failure)
+{
+    int value = verdict->ending->value;
+
+    switch (verdict->ending->end) {
+    case QEMU_TIMED_OUT:
+        failure_set(failure, STATUS_NO_END, "no end within %d seconds", value);
+        break;
+    case QEMU_SILENT:
+        failure_set(
+            failure, STATUS_BAD_INPUT,
+            "KVM gives no sign of life: nothing on the console in %d seconds; use ACCEL=tcg",
+            value);
+        break;
+    case QEMU_KILLED:
+        failure_set(failure, STATUS_KERNEL_DIED, "QEMU was killed by signal %d (%s)", value,
+                    strsignal(value));
+        break;
+    default:
+        break;
+    }
+}
+
+/* QEMU exited with a value that no guest's status stands behind. */
+static void verdict_exit_unknown(const struct verdict_case *verdict, struct failure *failure)
+{
+    int value = verdict->ending->value;
+    bool end = verdict->console->end.said;
+
+    if (end)
+        failure_set(failure, STATUS_FAILED,
+                    "the guest said that it ends with status %" PRIu64 ", but QEMU exited with %d",
+                    verdict->console->end.status, value);
+    else if (value == 0)
+        failure_set(failure, STATUS_KERNEL_DIED,
+                    "the machine was reset or switched off, and nobody said how it went");
+    else if (value == VERDICT_EXIT_ERROR && verdict->console->lines == 0)
+        failure_set(failure, STATUS_BAD_INPUT, "QEMU did not start: %s",
+                    verdict->qemu_error[0] != '\0' ? verdict->qemu_error : "it did not say why");
+    else
+        failure_set(failure, STATUS_KERNEL_DIED,
+                    "QEMU exited with %d before the guest said how it went%s%s", value,
+                    verdict->qemu_error[0] != '\0' ? ": " : "", verdict->qemu_error);
+}
+
+static void verdict_exited(const struct verdict_case *verdict, struct failure *failure)
+{
+    const struct console_end *end = &verdict->console->end;
+    int status;
+
+    if (!verdict_exit_lookup(verdict->ending->value, &status)) {
+        verdict_exit_unknown(verdict, failure);
+        return;
+    }
+    if (!end->said)
+        failure_set(failure, STATUS_FAILED,
+                    "the guest ended with status %d, but never said so on the console", status);
+    else if (end->status != (uint64_t)status)
+        failure_set(failure, STATUS_FAILED,
+                    "the guest said that it ends with status %" PRIu64 ", and ended with %d",
+                    end->status, status);
+    else if (status != STATUS_SUCCESS)
+        failure_set(failure, status, "%s",
+                    end->reason[0] != '\0' ? end->reason : "the guest gave no reason");
+}
+
+static void verdict_servers_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    const char *names = job_servers(verdict->job);
+
+    while (*names != '\0') {
+        size_t length = strcspn(names, " ");
+        char name[CONSOLE_WORD_BYTES];
+        const struct console_server *server;
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, names);
+        server = console_server_lookup(verdict->console, name);
+        if (server == NULL || !server->started)
+            failure_set(failure, STATUS_FAILED, "the server %s never said that it started", name);
+        names += length + (names[length] == ' ');
+    }
+}
+
+static void verdict_counters_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    const char *name = job_server(verdict->job);
+    const struct console_server *server = console_server_lookup(verdict->console, name);
+
+    for (unsigned kind = 0; server != NULL && kind < LAYER_GUEST_KINDS; kind++) {
+        if (!server->counted[kind][LAYER_FILE])
+            failure_set(failure, STATUS_FAILED, "the server %s never said its %s counter", name,
+                        layer_kind_name((enum layer_kind)kind));
+    }
+}
+
+static void verdict_store_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    const struct console *console = verdict->console;
+    const char *name = job_server(verdict->job);
+    bool said = false;
+
+    for (size_t i = 0; i < console->stores_count; i++)
+        said = said || strcmp(console->stores[i].server, name) == 0;
+    if (!said)
+        failure_set(failure, STATUS_FAILED, "the server %s never printed its store line", name);
+}
+
+static void verdict_job_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    const struct console_job *said = &verdict->console->job;
+
+    if (!said->said)
+        failure_set(failure, STATUS_FAILED, "the workload never printed its job line");
+    else if (strcmp(said->name, verdict->job->name) != 0 || said->bytes != verdict->job->size)
+        failure_set(failure, STATUS_FAILED, "job %s of %s bytes was asked for, %s of %s was run",
+                    verdict->job->name, NUMBER_TEXT(verdict->job->size), said->name,
+                    NUMBER_TEXT(said->bytes));
+}
+
+static void verdict_checks_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    for (size_t i = 0; i < verdict->console->checks_count; i++) {
+        const struct console_check *check = &verdict->console->checks[i];
+
+        if (strcmp(check->result, "ok") != 0)
+            failure_set(failure, STATUS_FAILED, "the guest's check %s: %s", check->name,
+                        check->result);
+    }
+}
+
+static void verdict_complete_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    verdict_checks_check(verdict, failure);
+    verdict_servers_check(verdict, failure);
+    verdict_job_check(verdict, failure);
+    verdict_counters_check(verdict, failure);
+    verdict_store_check(verdict, failure);
+}
+
+void verdict_judge(const struct verdict_case *verdict, struct failure *failure)
+{
+    const struct console *console = verdict->console;
+
+    if (verdict->ending->end == QEMU_INTERRUPTED)
+        failure_set(failure, STATUS_SIGNALLED + verdict->ending->value, "ended by signal %d (%s)",
+                    verdict->ending->value, strsignal(verdict->ending->value));
+    if (console->death[0] != '\0')
+        failure_set(failure, STATUS_KERNEL_DIED, "the kernel %s: %s",
+                    console->death_is_panic ? "panicked" : "failed an assertion", console->death);
+    if (console->crash[0] != '\0')
+        failure_set(failure, STATUS_FAILED, "%s", console->crash);
+    if (verdict->ending->end == QEMU_EXITED)
+        verdict_exited(verdict, failure);
+    else
+        verdict_unended(verdict, failure);
+    if (console->broken[0] != '\0')
+        failure_set(failure, STATUS_FAILED, "the console's %s", console->broken);
+    if (failure->status == STATUS_SUCCESS)
+        verdict_complete_check(verdict, failure);
+}
+
+void verdict_claims_judge(const struct verdict_case *verdict, struct failure *failure)
+{
+    const struct console *console = verdict->console;
+    const char *name = job_server(verdict->job);
+    const struct console_server *server = console_server_lookup(console, name);
+    uint64_t written = server == NULL ? 0 : layers_sum(&server->layers, LAYER_STORE_WRITE).bytes;
+    uint64_t claimed = 0;
+
+    for (size_t i = 0; i < console->claims_count; i++) {
+        const struct console_claim *claim = &console->claims[i];
+
+        if (strcmp(claim->server, name) == 0)
+            claimed += claim->sectors * claim->times * VERDICT_SECTOR_BYTES;
+    }
+    if (claimed != written)
+        failure_set(failure, STATUS_FAILED,
+                    "the server %s counted store_writes of %s bytes, but claims %s", name,
+                    NUMBER_TEXT(written), NUMBER_TEXT(claimed));
+}
+
+bool verdict_is_checkable(const struct verdict_case *verdict)
+{
+    const struct console *console = verdict->console;
+
+    return verdict->ending->end == QEMU_EXITED && console->end.said && console->crash[0] == '\0' &&
+           console->death[0] == '\0' &&
+           (console->end.status == STATUS_SUCCESS || console->end.status == STATUS_FAILED);
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What runs on the host. The top Makefile includes this file; alone it works as well:
+#
+#   make -f tools/tools.mk
+#
+# Everything is built below $(B). HOST_CFLAGS are for every host program, unit tests too.
+
+B ?= $(or $(BUILD),build)
+SAY ?= @:
+HOST_CC ?= gcc
+PKG_CONFIG ?= pkg-config
+
+HOST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Iservers
+JANSSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags jansson)
+JANSSON_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
+
+RUNNER := $(B)/host/machbed-run
+RUN_SOURCES := $(wildcard tools/run/*.c) servers/libpattern/pattern.c
+RUN_OBJECTS := $(RUN_SOURCES:%.c=$(B)/host/obj/%.o)
+
+.PHONY: tools
+tools: $(RUNNER)
+
+$(RUNNER): $(RUN_OBJECTS)
+	$(SAY) "  LINK    $@"
+	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS)
+
+$(B)/host/obj/%.o: %.c
+	$(SAY) "  CC      $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(RUN_OBJECTS:.o=.d)

@@ -5,6 +5,7 @@
  */
 #include "libpager/policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "libpager/private.h"
@@ -39,6 +40,7 @@ static const struct pager_policy pager_policies[] = {
 };
 
 #define PAGER_NPOLICIES (sizeof(pager_policies) / sizeof(pager_policies[0]))
+#define PAGER_NAMES_MAX 256
 
 static const struct pager_policy *pager_policy = &pager_policies[0]; /* atomically */
 
@@ -53,6 +55,17 @@ const struct pager_policy *pager_policy_lookup(const char *name)
         if (strcmp(pager_policies[i].name, name) == 0)
             return &pager_policies[i];
     return NULL;
+}
+
+const char *pager_policy_names(void)
+{
+    static char names[PAGER_NAMES_MAX];
+    size_t used = 0;
+
+    for (size_t i = 0; i < PAGER_NPOLICIES; i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i == 0 ? "" : ",",
+                                 pager_policies[i].name);
+    return names;
 }
 
 void pager_policy_set(const struct pager_policy *policy)

@@ -49,6 +49,9 @@ const struct pager_policy *pager_policy_lookup(const char *name);
 /* The policy number I, from 0; null behind the last. */
 const struct pager_policy *pager_policy_at(size_t i);
 
+/* Their names with commas between them, for messages. => from one thread at a time. */
+const char *pager_policy_names(void);
+
 /* Use POLICY for what is written from now on. */
 void pager_policy_set(const struct pager_policy *policy);
 

@@ -49,6 +49,7 @@ servers: $(SERVER_IMAGES)
 
 # MIG reads an interface after the C preprocessor has been through it.
 MIG_CPP := gcc -E $(SERVER_ARCH_FLAGS) -x c -nostdinc -undef -D__MIG__ -D__i386__=1 -DSEQNOS=0 \
+	-DSERVERPREFIX=S_ \
 	-I$(MACH_INCLUDE) -Iservers/defs
 
 mig_defs = $(firstword $(wildcard servers/defs/$(1).defs) \

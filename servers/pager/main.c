@@ -100,7 +100,7 @@ static void pager_policy_setup(void)
     const struct pager_policy *policy = pager_policy_lookup(name);
 
     if (policy == NULL)
-        rt_panic("no policy '%s', but there are %s", name, pager_policy_names());
+        rt_panic("no policy '%s'", name);
     pager_policy_set(policy);
 }
 

@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     startup_config_setup();
     port = startup_serve();
     startup_fwcfg_mark(STARTUP_MARK_BEGIN);
-    startup_tasks_start(rt_config_string("servers"), port);
     startup_fault(rt_config_string("fault"));
+    startup_tasks_start(rt_config_string("servers"), port);
     return 0;
 }

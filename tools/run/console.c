@@ -330,18 +330,18 @@ static error_t console_field_cut(char **at, const char *name, size_t length, con
     return console_value_cut(at, value);
 }
 
-static error_t console_fields_cut(struct console_line *line, char *at, const char *names)
+/* Returns NULL, or where in NAMES the field stands that the line lacks. */
+static const char *console_fields_cut(struct console_line *line, char *at, const char *names)
 {
-    error_t error = 0;
-
-    for (unsigned i = 0; *names != '\0' && error == 0; i++) {
+    for (unsigned i = 0; *names != '\0'; i++) {
         size_t length = strcspn(names, " ");
 
-        error = console_field_cut(&at, names, length, &line->fields[i]);
+        if (console_field_cut(&at, names, length, &line->fields[i]) != 0)
+            return names;
         names += length;
         names += *names == ' ';
     }
-    return error;
+    return NULL;
 }
 
 static void console_break(struct console *console, const char *line, const char *how)
@@ -352,12 +352,34 @@ static void console_break(struct console *console, const char *line, const char 
              console->lines, how, line);
 }
 
+static void console_break_field(struct console *console, const char *line, const char *names)
+{
+    char how[CONSOLE_WORD_BYTES];
+
+    snprintf(how, sizeof(how), "lacks '%.*s=' in its place", (int)strcspn(names, " "), names);
+    console_break(console, line, how);
+}
+
+static void console_take(struct console *console, const struct console_keyword *keyword,
+                         struct console_line *line, char *at, const char *text)
+{
+    const char *lacking = console_fields_cut(line, at, keyword->fields);
+    error_t error;
+
+    if (lacking != NULL) {
+        console_break_field(console, text, lacking);
+        return;
+    }
+    error = keyword->take(console, line);
+    if (error != 0)
+        console_break(console, text, error == EEXIST ? "says a thing twice" : "is malformed");
+}
+
 static void console_feed_machbed(struct console *console, const char *text)
 {
     struct console_line line;
     const struct console_keyword *keyword;
     char *at;
-    error_t error;
 
     if (strlen(text) >= sizeof(line.text)) {
         console_break(console, text, "is too long");
@@ -368,15 +390,10 @@ static void console_feed_machbed(struct console *console, const char *text)
     if (*at == ' ')
         *at++ = '\0';
     keyword = console_keyword_lookup(line.text);
-    if (keyword == NULL) {
+    if (keyword == NULL)
         console_break(console, text, "has an unknown keyword");
-        return;
-    }
-    error = console_fields_cut(&line, at, keyword->fields);
-    if (error == 0)
-        error = keyword->take(console, &line);
-    if (error != 0)
-        console_break(console, text, error == EEXIST ? "says a thing twice" : "is malformed");
+    else
+        console_take(console, keyword, &line, at, text);
 }
 
 /* Whether a ":DIGITS: " stands in the text, as it does after a file's name in C's messages. */

@@ -229,7 +229,7 @@ static void table_times_print(const struct run *run, FILE *stream)
 static void table_check_print(const char *layer, const struct boot *boot, const char *name,
                               const char *result, FILE *stream)
 {
-    int column = fprintf(stream, "%-13s%-8s%s: ", layer, boot->policy->choice.name, name);
+    int column = fprintf(stream, "%-13s%-8s%s:", layer, boot->policy->choice.name, name);
 
     table_wrap(result, column < 0 ? 0 : (unsigned)column, 23, stream);
 }

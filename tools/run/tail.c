@@ -3,6 +3,9 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define TAIL_LAST_MAX 32u
 
 void tail_init(struct tail *tail, const char *path)
 {
@@ -67,30 +70,35 @@ static void tail_line_print(const char *line, FILE *stream)
     fputc('\n', stream);
 }
 
-static void tail_print_ring(FILE *from, unsigned count, FILE *stream)
+static bool tail_line_is_empty(const char *line)
 {
-    char **lines = calloc(count, sizeof(*lines));
-    size_t *capacities = calloc(count, sizeof(*capacities));
-    unsigned long read = 0;
+    return line[strspn(line, "\r\n")] == '\0';
+}
 
-    if (lines != NULL && capacities != NULL) {
-        while (getline(&lines[read % count], &capacities[read % count], from) >= 0)
-            read++;
-        for (unsigned long i = read < count ? 0 : read - count; i < read; i++)
-            tail_line_print(lines[i % count], stream);
-        for (unsigned i = 0; i < count; i++)
-            free(lines[i]);
-    }
-    free(capacities);
-    free(lines);
+/* Prints the last COUNT lines of FROM that are not empty. LINES is a ring of COUNT + 1: the entry
+   that is read into next holds none of them. */
+static void tail_print_ring(FILE *from, unsigned count, char **lines, size_t *capacities,
+                            FILE *stream)
+{
+    unsigned long read = 0;
+    unsigned ring = count + 1;
+
+    while (getline(&lines[read % ring], &capacities[read % ring], from) >= 0)
+        read += !tail_line_is_empty(lines[read % ring]);
+    for (unsigned long i = read < count ? 0 : read - count; i < read; i++)
+        tail_line_print(lines[i % ring], stream);
 }
 
 void tail_print_last(const char *path, unsigned count, FILE *stream)
 {
     FILE *from = fopen(path, "re");
+    char *lines[TAIL_LAST_MAX + 1] = {NULL};
+    size_t capacities[TAIL_LAST_MAX + 1] = {0};
 
     if (from == NULL)
         return;
-    tail_print_ring(from, count, stream);
+    tail_print_ring(from, count < TAIL_LAST_MAX ? count : TAIL_LAST_MAX, lines, capacities, stream);
+    for (unsigned i = 0; i <= TAIL_LAST_MAX; i++)
+        free(lines[i]);
     fclose(from);
 }

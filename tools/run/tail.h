@@ -30,7 +30,8 @@ void tail_read(struct tail *tail, struct console *console);
 /* Read what is new, and take the rest as a line even if no line break follows. */
 void tail_finish(struct tail *tail, struct console *console);
 
-/* Print the last COUNT lines of the file, each behind two blanks. => prints nothing without one. */
+/* Print the last COUNT (at most 32) lines of the file that are not empty, each behind two blanks.
+   => prints nothing when there is no file. */
 void tail_print_last(const char *path, unsigned count, FILE *stream);
 
 #endif

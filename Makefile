@@ -44,12 +44,12 @@ include kernel/kernel.mk
 # All but these need the host's packages.
 ifneq ($(filter-out help repin clean distclean,$(MAKECMDGOALS)),)
 include tools/setup/setup.mk
-ifeq ($(HOST_MISSING),)
+ifneq ($(HOST_READY),)
 include $(KERNEL_STAMP)
 include servers/newlib.mk
--include servers/servers.mk
+include servers/servers.mk
 include boot/boot.mk
--include tools/tools.mk
+include tools/tools.mk
 include tests/tests.mk
 endif
 endif

@@ -11,11 +11,12 @@
 # which mirror it uses. A package is there (whole, and with the pinned hash) or it is not: it is
 # downloaded in DIR/apt/partial, checked, and then renamed into DIR/packages.
 #
-# PINS and MIRROR in the environment replace kernel/pins and the mirror (the tests use both).
+# For tests, MACHBED_PINS in the environment replaces kernel/pins, and MACHBED_MIRROR the mirror (a
+# file: URI; it is not signed).
 set -eu
 
 action=$1 arch=$2 dir=$3
-pins=${PINS:-$(dirname "$0")/pins}
+pins=${MACHBED_PINS:-$(dirname "$0")/pins}
 suite=$(sed -n 's/^suite //p' "$pins")
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
@@ -37,12 +38,12 @@ mirror()
 
 apt_configure()
 {
-    uri=${MIRROR:-$(mirror)}
+    uri=${MACHBED_MIRROR:-$(mirror)}
     test -n "$uri" || die "apt knows no Debian mirror: add one to its sources, run apt-get update"
     apt=$(cd "$dir" && pwd)/apt
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/partial"
     : > "$apt/state/status"
-    echo "deb [signed-by=$keyring${MIRROR:+ trusted=yes}] $uri $suite main" > "$apt/sources.list"
+    echo "deb [${MACHBED_MIRROR:+trusted=yes }signed-by=$keyring] $uri $suite main" > "$apt/sources.list"
     cat > "$apt/apt.conf" << EOF
 Dir::State "$apt/state";
 Dir::State::status "$apt/state/status";
@@ -63,11 +64,19 @@ Acquire::Languages "none";
 EOF
 }
 
+# apt-get with our configuration; on a terminal it shows how far it is.
+apt_get()
+{
+    quiet=-q
+    test ! -t 1 || quiet=-q=0
+    apt-get $quiet -c "$apt/apt.conf" -o APT::Update::Error-Mode=any "$@"
+}
+
 apt_update()
 {
     apt_configure
     echo "  APT     package index of Debian $suite for $arch (about 10 MB)"
-    apt-get -qq -c "$apt/apt.conf" -o APT::Update::Error-Mode=any update ||
+    apt_get update ||
         die "cannot read the package index of Debian $suite: is the network there?"
 }
 
@@ -100,7 +109,7 @@ package_fetch()
     suite_check "$1" "$2" "$3"
     echo "  GET     $1 $2"
     rm -f "$apt/partial/"*
-    (cd "$apt/partial" && apt-get -qq -c "$apt/apt.conf" download "$1=$2") ||
+    (cd "$apt/partial" && apt_get download "$1=$2") ||
         die "cannot download $1 $2: is the network there?"
     package_check "$1" "$2" "$3" "$apt/partial/"*.deb
     mv "$apt/partial/"*.deb "$dir/packages/$1.deb"

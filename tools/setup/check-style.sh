@@ -23,7 +23,7 @@ check()
     check clang-format --dry-run -Werror $(git ls-files '*.c' '*.h')
     check cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
         --inline-suppr --suppress=missingIncludeSystem $(git ls-files '*.c')
-    check shellcheck $(git ls-files '*.sh' '*.t' .ci/run)
+    check shellcheck -x $(git grep -lI -e '^#!/bin/sh' -e '^# shellcheck shell=sh')
 }
 
 exit $status

@@ -6,12 +6,12 @@
 #
 # It never asks a question: it is root, or sudo works without a password, or it prints the command.
 #
-# SETUP_PACKAGES and SETUP_OS_RELEASE replace the list and /etc/os-release (for tests).
+# MACHBED_PACKAGES and MACHBED_OS_RELEASE replace the list and /etc/os-release (for tests).
 set -eu
 
 action=$1 list=$2
-packages=${SETUP_PACKAGES:-$(dirname "$0")/packages}
-os_release=${SETUP_OS_RELEASE:-/etc/os-release}
+packages=${MACHBED_PACKAGES:-$(dirname "$0")/packages}
+os_release=${MACHBED_OS_RELEASE:-/etc/os-release}
 PATH=$PATH:/usr/sbin:/sbin
 
 is_there()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The host's packages. HOST_MISSING is empty when all are there.
+# The host's packages. HOST_READY is not empty when all are there; HOST_STAMP is remade, and make
+# starts over, when one is missing.
 
 HOST_LIST := $(if $(filter test,$(MAKECMDGOALS)),test,run)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LIST))
-HOST_STAMP := $(BUILD)/host.stamp
+HOST_STAMP := $(BUILD)/download/host.stamp
+HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))
 
 $(HOST_STAMP): $(if $(HOST_MISSING),FORCE)
 	@test -e $@ || echo "machbed: the first build downloads about 11 MB (apt's index of Debian" \

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Setting up: packages of the host, the pinned packages of the kernel, the front door's refusals.
+# No network: an archive with one package stands in for Debian's.
+set -u
+. tests/system/tap.sh
+
+# An archive in $t_dir/archive with package "toy", version 2.
+archive_make()
+{
+    mkdir -p "$t_dir/toy/DEBIAN" "$t_dir/archive/dists/trixie/main/binary-i386"
+    printf '%s\n' 'Package: toy' 'Version: 2' 'Architecture: i386' 'Maintainer: none' \
+        'Description: none' > "$t_dir/toy/DEBIAN/control"
+    dpkg-deb --build "$t_dir/toy" "$t_dir/archive/toy.deb" > /dev/null
+    toy_hash=$(sha256sum "$t_dir/archive/toy.deb" | cut -d' ' -f1)
+    (
+        cd "$t_dir/archive" || exit
+        cat "$t_dir/toy/DEBIAN/control"
+        echo "Filename: toy.deb"
+        echo "Size: $(stat -c %s toy.deb)"
+        echo "SHA256: $toy_hash"
+    ) > "$t_dir/archive/dists/trixie/main/binary-i386/Packages"
+    (
+        cd "$t_dir/archive/dists/trixie" || exit
+        index=main/binary-i386/Packages
+        printf '%s\n' 'Suite: trixie' 'Codename: trixie' 'Architectures: i386' 'Components: main' \
+            'Date: Thu, 01 Jan 2026 00:00:00 UTC' 'SHA256:'
+        echo " $(sha256sum $index | cut -d' ' -f1) $(stat -c %s $index) $index"
+    ) > "$t_dir/Release"
+    mv "$t_dir/Release" "$t_dir/archive/dists/trixie/Release"
+}
+
+# fetch VERSION HASH: as if kernel/pins held package "toy" with these
+fetch()
+{
+    printf '%s\n' 'suite trixie' "i386 toy $1 $2" > "$t_dir/pins"
+    MACHBED_PINS=$t_dir/pins MACHBED_MIRROR=file:$t_dir/archive \
+        kernel/fetch.sh "${3:-fetch}" i386 "$t_dir/download"
+}
+
+archive_make
+other_hash=$(echo other | sha256sum | cut -d' ' -f1)
+
+t_says "a pinned hash that is not the suite's is refused, with both" 2 \
+    "toy 2 is pinned with SHA-256 $other_hash
+$toy_hash
+make repin" fetch 2 "$other_hash"
+t_says "a pinned version that has left the suite is refused, with both" 2 \
+    "toy 1 is pinned, but Debian trixie has 2 now
+make repin" fetch 1 "$toy_hash"
+t_true "a refused package leaves nothing behind" test ! -e "$t_dir/download/packages/toy.deb"
+t_says "repin takes what the suite has" 0 "toy 2 $toy_hash" fetch 1 "$other_hash" repin
+t_true "repin rewrites the pin" grep -qx "i386 toy 2 $toy_hash" "$t_dir/pins"
+t_says "a pinned package is fetched" 0 "GET     toy 2" fetch 2 "$toy_hash"
+t_true "the package is whole" cmp "$t_dir/archive/toy.deb" "$t_dir/download/packages/toy.deb"
+rm -r "$t_dir/archive"
+t_true "a package that is there needs no archive" fetch 2 "$toy_hash"
+rm "$t_dir/download/packages/toy.deb"
+t_says "an archive that cannot be reached is one error" 2 "cannot read the package index" \
+    fetch 2 "$toy_hash"
+
+# setup FILE: as if FILE were the list of packages, on a system that is not Debian 12
+setup()
+{
+    MACHBED_PACKAGES=$1 MACHBED_OS_RELEASE=/dev/null tools/setup/packages.sh install run
+}
+
+printf '%s\n' '# comment' 'run one sh' 'run two no-such-program' 'run three /no/such/*' \
+    'test four no-such-program' > "$t_dir/packages"
+echo 'run one sh' > "$t_dir/nothing"
+t_says "on another system, what is missing is listed" 2 "missing here: two three" \
+    setup "$t_dir/packages"
+t_true "on another system that has all of it, all is well" setup "$t_dir/nothing"
+
+t_says "an unknown variable is refused, with those that exist" 2 "unknown variable POLCY
+POLICY SEED" make run POLCY=page
+t_says "an unknown target is refused, with those that exist" 2 "unknown target rnu
+run test list" make rnu
+t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there is: i386" make run ARCH=vax
+t_says "every variable is in the help" 0 "JOB=
+SIZE=
+POLICY=
+DISK=
+DISK_SIZE=
+BOOT=
+MEM=
+ACCEL=
+TIMEOUT=
+NAME=
+SEED=
+KEEP=
+DRY=
+ARCH=
+MACHINE=
+FIRMWARE=
+V=" make help
+
+t_true "everything can be built" make all
+t_true "what is built is not built again" sh -c 'make all | tee /dev/stderr | { ! grep "^  "; }'
+t_says "DRY=1 prints the command line" 0 "qemu-system-i386
+-readconfig" make run DRY=1 NAME=setup-dry
+t_true "DRY=1 boots nothing" test ! -e build/runs/setup-dry/page/serial.log
+
+disk()
+{
+    disk-images/make-disk.sh "$t_dir/$1.img" "$2"
+}
+
+t_true "a disk is made" disk one 1073741824
+t_true "a disk is made again" disk two 1073741824
+t_true "the same arguments make the same disk" cmp "$t_dir/one.img" "$t_dir/two.img"
+t_true "its file system is clean" \
+    env PATH="$PATH:/usr/sbin:/sbin" e2fsck -fn "$t_dir/one.img?offset=1048576"
+t_says "a disk that is too small is refused" 2 "the partitions need 807403520 bytes" disk three 4096
+t_true "a refused disk is not there" test ! -e "$t_dir/three.img"
+
+t_done

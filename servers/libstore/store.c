@@ -132,7 +132,7 @@ static void store_report_claim(void *hook, uint64_t sector, uint64_t nsectors, u
             reporter->server, reporter->device, sector, nsectors, times);
 }
 
-void store_report(struct store *store, const char *server)
+void store_report(struct store *store, const char *server, uint64_t copied_bytes)
 {
     struct store_reporter reporter = {.server = server, .device = store->name};
 
@@ -141,8 +141,8 @@ void store_report(struct store *store, const char *server)
         rt_counter_emit(&store->writes[class], server, "store_write", class);
         rt_counter_emit(&store->reads[class], server, "store_read", class);
     }
-    rt_emit("store server=%s device=%s block=%" PRIu32 " rmw_bytes=%" PRIu64, server, store->name,
-            store->geometry.block_bytes, store->rmw_bytes);
+    rt_emit("store server=%s device=%s block=%" PRIu32 " rmw_bytes=%" PRIu64 " copied_bytes=%" PRIu64,
+            server, store->name, store->geometry.block_bytes, store->rmw_bytes, copied_bytes);
     claims_walk(&store->claims, store_report_claim, &reporter);
     rt_mutex_unlock(&store->lock);
 }

@@ -69,7 +69,8 @@ error_t store_write(struct store *store, enum rt_class class, uint64_t sector, v
                     vm_size_t bytes, vm_size_t *written);
 
 /* Print SERVER's `counter` lines of store_read and store_write, its `store` line and its claims.
+   COPIED_BYTES is what the server copied in memory on the way from message to store.
    => when nothing is under way. */
-void store_report(struct store *store, const char *server);
+void store_report(struct store *store, const char *server, uint64_t copied_bytes);
 
 #endif

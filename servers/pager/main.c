@@ -85,7 +85,7 @@ kern_return_t S_server_report(mach_port_t port)
     if (port != server_port)
         return EOPNOTSUPP;
     pager_counters_emit(rt_image.name);
-    store_report(pager_store, rt_image.name);
+    store_report(pager_store, rt_image.name, 0);
     return KERN_SUCCESS;
 }
 

@@ -74,8 +74,9 @@ run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))
 RUN_GIVEN = $(foreach v,$(RUN_VARIABLES),\
 	$(call run_option,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v)))))
 
-check-style:
-	$(Q)tools/setup/check-style.sh
+check-style: $(MIG_HEADERS) $(NEWLIB_STAMP)
+	$(Q)HOST_FLAGS='$(HOST_CFLAGS)' TASK_FLAGS='$(SERVER_CPPFLAGS) $(SERVER_CFLAGS)' \
+		tools/setup/check-style.sh
 
 # What was measured and what was downloaded stays.
 clean:

@@ -60,7 +60,7 @@ help:
 	@cat tools/setup/help
 
 run: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
-	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || test $$? = 77
+	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
 all: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
 
@@ -68,7 +68,7 @@ list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
 RUN_FILES = --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
-	--kernel-version $(KERNEL_VERSION) $(SERVERS:%=--module %=$(OUT)/servers/%)
+	--kernel-version $(KERNEL_VERSION) $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 quote = '$(subst ','\'',$(1))'
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))
 RUN_GIVEN = $(foreach v,$(RUN_VARIABLES),\

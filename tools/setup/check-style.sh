@@ -20,6 +20,7 @@ check()
     fi
 }
 
+# shellcheck disable=SC2317 # check calls it
 # tidy FLAGS FILES: one process a file (given several, it takes one's va_list for another's)
 tidy()
 {

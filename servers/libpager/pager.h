@@ -154,7 +154,8 @@ error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_addre
  * start, are in the store: whole pages, also when an error is returned. Returning 0 with less than
  * LENGTH is no error: the library calls again for the rest. After an error the library tries the
  * rest page by page with pager_write_page; EOPNOTSUPP asks for just that.
- * => 0 with *WRITTEN 0 is a mistake and is treated as EIO.
+ * => 0 with *WRITTEN 0, or more than LENGTH, is a mistake: the library says so on the console and
+ *    goes on as after an error.
  * A server that does not define this one gets one that says EOPNOTSUPP.
  */
 error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,

@@ -170,8 +170,23 @@ __attribute__((weak)) error_t pager_write_pages(struct user_pager_info *upi, vm_
     return EOPNOTSUPP;
 }
 
+/* What of LENGTH bytes a bulk write says it has WRITTEN, with result ERROR, as far as that can be
+   believed. */
+static vm_size_t pager_bulk_progress(error_t error, vm_offset_t offset, vm_size_t length,
+                                     vm_size_t written)
+{
+    if (error == EOPNOTSUPP)
+        return 0;
+    if (written > length || (error == 0 && written < vm_page_size)) {
+        rt_log("pager_write_pages claims to have written %#lx of %#lx bytes at %#lx",
+               (unsigned long)written, (unsigned long)length, (unsigned long)offset);
+        return 0;
+    }
+    return written - written % vm_page_size;
+}
+
 /* Write LENGTH bytes with as few calls as the server lets us. Returns how many were written; the
-   rest was not, whatever the reason: writing them page by page will tell. */
+   rest was not, whatever the reason: writing it page by page will tell. */
 static vm_size_t pager_write_bulk(struct pager *pager, vm_offset_t offset, vm_address_t data,
                                   vm_size_t length)
 {
@@ -182,12 +197,7 @@ static vm_size_t pager_write_bulk(struct pager *pager, vm_offset_t offset, vm_ad
     do {
         written = 0;
         error = pager_write_pages(pager->upi, offset + done, data + done, length - done, &written);
-        if (written > length - done) {
-            rt_log("pager_write_pages claims %#lx of %#lx bytes at %#lx", (unsigned long)written,
-                   (unsigned long)(length - done), (unsigned long)(offset + done));
-            written = 0;
-        }
-        written -= written % vm_page_size;
+        written = pager_bulk_progress(error, offset + done, length - done, written);
         pager_note_written(pager, offset + done, written);
         done += written;
     } while (error == 0 && written > 0 && done < length);

@@ -1,0 +1,1052 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One mutex guards all of it; `changed` is signalled for anything that somebody may wait for. In a
+ * lock request the mutex is released between pages, as the real kernel releases the object's.
+ */
+#include "mock/kernel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock/rt.h"
+
+#define NAMES  4096
+#define PAGE   ((size_t)4096)
+#define REGION 1024 /* buckets of the table of memory */
+
+struct mock_port {
+    unsigned int nrefs;
+    mach_port_t name; /* the task's, or null */
+    bool dead;
+    struct mock_object *kernel; /* whose control port this is */
+    struct port_bucket *bucket; /* whose pager this is */
+    void *pager;
+};
+
+struct right {
+    struct mock_port *port;
+    unsigned int nsend;
+    bool receive;
+};
+
+struct message {
+    struct message *next;
+    struct mock_port *target;
+    struct mock_port *control;
+    struct mock_port *name;
+    struct mock_delivery body;
+    bool received; /* its memory and rights are the task's */
+};
+
+struct port_bucket {
+    struct message *head;
+    struct message **tail;
+    size_t nqueued;
+    bool hold;
+    bool handling;
+};
+
+struct page {
+    bool resident;
+    bool wanted; /* asked for */
+    bool busy;   /* on its way out */
+    bool dirty;
+    bool precious;
+    bool error;
+    bool unlocking;
+    vm_prot_t lock;
+};
+
+struct mock_object {
+    struct mock_port *pager;
+    struct mock_port *control;
+    struct mock_port *name;
+    bool ready;
+    bool destroyed;
+    size_t batch;
+    size_t npaging; /* threads inside */
+    size_t npages;
+    struct page *pages;
+    unsigned char *memory;
+};
+
+/* Pages of a lock request that go into one message. */
+struct batch {
+    size_t first;
+    size_t npages;
+    bool dirty;
+    vm_address_t data;
+};
+
+struct region {
+    struct region *next;
+    vm_address_t address;
+    vm_size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct right rights[NAMES];
+static bool jitter;
+static bool hold_batches;
+static size_t nheld; /* lock requests that wait for that */
+static size_t nlocks;
+static size_t nsupplied;
+
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct region *regions[REGION];
+static size_t memory_bytes;
+
+static void enter(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void leave(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void changed_wait(void)
+{
+    pthread_cond_wait(&changed, &lock);
+}
+
+static void changed_signal(void)
+{
+    pthread_cond_broadcast(&changed);
+}
+
+/* Memory. */
+
+static struct region **region_find(vm_address_t address)
+{
+    struct region **link = &regions[address / PAGE % REGION];
+
+    while (*link != NULL && (*link)->address != address)
+        link = &(*link)->next;
+    return link;
+}
+
+static vm_address_t memory_alloc(vm_size_t size)
+{
+    struct region *region = malloc(sizeof(*region));
+
+    mock_check(region != NULL);
+    region->size = size;
+    region->address = (vm_address_t)aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
+    mock_check(region->address != 0);
+    pthread_mutex_lock(&memory_lock);
+    region->next = regions[region->address / PAGE % REGION];
+    regions[region->address / PAGE % REGION] = region;
+    memory_bytes += size;
+    pthread_mutex_unlock(&memory_lock);
+    return region->address;
+}
+
+static void memory_free(vm_address_t address, vm_size_t size)
+{
+    struct region **link;
+    struct region *region;
+
+    pthread_mutex_lock(&memory_lock);
+    link = region_find(address);
+    region = *link;
+    if (region == NULL || region->size != size)
+        mock_fail("release of %zu bytes at %#zx, where there are %zu", (size_t)size,
+                  (size_t)address, region == NULL ? 0 : (size_t)region->size);
+    *link = region->next;
+    memory_bytes -= size;
+    pthread_mutex_unlock(&memory_lock);
+    free((void *)address);
+    free(region);
+}
+
+kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
+                          boolean_t anywhere)
+{
+    mock_check(task == mach_task_self() && anywhere && size > 0);
+    *address = memory_alloc(size);
+    memset((void *)*address, 0, size);
+    return KERN_SUCCESS;
+}
+
+kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size)
+{
+    mock_check(task == mach_task_self());
+    memory_free(address, size);
+    return KERN_SUCCESS;
+}
+
+size_t mock_memory(void)
+{
+    size_t bytes;
+
+    pthread_mutex_lock(&memory_lock);
+    bytes = memory_bytes;
+    pthread_mutex_unlock(&memory_lock);
+    return bytes;
+}
+
+static void page_set(void *page, uint64_t value)
+{
+    uint64_t *words = page;
+
+    for (size_t i = 0; i < PAGE / sizeof(*words); i++)
+        words[i] = value;
+}
+
+/* Ports and the task's rights. */
+
+mach_port_t mach_task_self(void)
+{
+    return NAMES;
+}
+
+static struct mock_port *port_create(void)
+{
+    struct mock_port *port = calloc(1, sizeof(*port));
+
+    mock_check(port != NULL);
+    port->nrefs = 1;
+    return port;
+}
+
+static struct mock_port *port_ref(struct mock_port *port)
+{
+    port->nrefs++;
+    return port;
+}
+
+static void port_deref(struct mock_port *port)
+{
+    if (port != NULL && --port->nrefs == 0)
+        free(port);
+}
+
+/* The task's right for PORT, a new one if it has none. */
+static struct right *right_of(struct mock_port *port)
+{
+    mach_port_t name = port->name;
+
+    if (name == MACH_PORT_NULL) {
+        for (name = 1; name < NAMES && rights[name].port != NULL; name++)
+            ;
+        mock_check(name < NAMES);
+        port->name = name;
+        rights[name] = (struct right){.port = port_ref(port)};
+    }
+    return &rights[name];
+}
+
+static void right_release(struct right *right)
+{
+    struct mock_port *port = right->port;
+
+    if (right->nsend > 0 || right->receive)
+        return;
+    port->name = MACH_PORT_NULL;
+    right->port = NULL;
+    port_deref(port);
+}
+
+static struct right *right_lookup(mach_port_t name)
+{
+    mock_check(name != MACH_PORT_NULL && name < NAMES);
+    return &rights[name];
+}
+
+static mach_port_t copyout_send(struct mock_port *port)
+{
+    struct right *right;
+
+    if (port == NULL)
+        return MACH_PORT_NULL;
+    if (port->dead)
+        return MACH_PORT_DEAD;
+    right = right_of(port);
+    right->nsend++;
+    return port->name;
+}
+
+static mach_port_t copyout_receive(struct mock_port *port)
+{
+    right_of(port)->receive = true;
+    return port->name;
+}
+
+kern_return_t mach_port_deallocate(mach_port_t task, mach_port_t name)
+{
+    struct right *right;
+
+    mock_check(task == mach_task_self());
+    enter();
+    right = right_lookup(name);
+    if (right->nsend == 0)
+        mock_fail("send right %u dropped that is not there", name);
+    right->nsend--;
+    right_release(right);
+    leave();
+    return KERN_SUCCESS;
+}
+
+kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_right_t which,
+                                 mach_port_delta_t delta)
+{
+    struct right *right;
+    kern_return_t result = KERN_SUCCESS;
+
+    mock_check(task == mach_task_self());
+    enter();
+    right = right_lookup(name);
+    if (which == MACH_PORT_RIGHT_SEND) {
+        mock_check(delta == 1 && right->nsend > 0);
+        if (right->port->dead)
+            result = KERN_INVALID_RIGHT;
+        else
+            right->nsend++;
+    } else {
+        mock_check(which == MACH_PORT_RIGHT_RECEIVE && delta == -1 && right->receive);
+        right->receive = false;
+        right->port->dead = true;
+        right_release(right);
+    }
+    leave();
+    return result;
+}
+
+size_t mock_rights(void)
+{
+    size_t count = 0;
+
+    enter();
+    for (size_t i = 0; i < NAMES; i++)
+        count += rights[i].nsend;
+    leave();
+    return count;
+}
+
+/* Buckets and messages. */
+
+static void message_free(struct message *message)
+{
+    if (!message->received && message->body.id == MOCK_DATA_RETURN && message->body.length > 0)
+        memory_free(message->body.data, message->body.length);
+    if (!message->received && message->body.id == MOCK_TERMINATE) {
+        message->control->dead = true;
+        message->name->dead = true;
+    }
+    port_deref(message->target);
+    port_deref(message->control);
+    port_deref(message->name);
+    free(message);
+}
+
+/* Drop the messages to TARGET, whose receive right is being destroyed. */
+static void bucket_purge(struct port_bucket *bucket, const struct mock_port *target)
+{
+    struct message **link = &bucket->head;
+    struct message *message;
+
+    while ((message = *link) != NULL) {
+        if (message->target == target) {
+            *link = message->next;
+            bucket->nqueued--;
+            message_free(message);
+        } else {
+            link = &message->next;
+        }
+    }
+    bucket->tail = link;
+}
+
+error_t ports_create_bucket(struct port_bucket **bucket)
+{
+    *bucket = calloc(1, sizeof(**bucket));
+    mock_check(*bucket != NULL);
+    (*bucket)->tail = &(*bucket)->head;
+    return 0;
+}
+
+error_t ports_create_port(struct port_bucket *bucket, void *object, mach_port_t *port)
+{
+    struct mock_port *created = port_create();
+
+    enter();
+    created->bucket = bucket;
+    created->pager = object;
+    *port = copyout_receive(created);
+    port_deref(created);
+    leave();
+    return 0;
+}
+
+void *ports_lookup_port(struct port_bucket *bucket, mach_port_t port)
+{
+    void *object = NULL;
+
+    enter();
+    if (port < NAMES && rights[port].port != NULL && rights[port].port->bucket == bucket)
+        object = rights[port].port->pager;
+    leave();
+    return object;
+}
+
+void ports_destroy_port(struct port_bucket *bucket, mach_port_t port)
+{
+    struct right *right;
+
+    enter();
+    right = right_lookup(port);
+    mock_check(right->receive && right->port->bucket == bucket);
+    right->receive = false;
+    right->port->dead = true;
+    bucket_purge(bucket, right->port);
+    right_release(right);
+    changed_signal();
+    leave();
+}
+
+static void message_send(const struct mock_object *object, struct mock_delivery body)
+{
+    struct message *message = calloc(1, sizeof(*message));
+    struct port_bucket *bucket = object->pager->bucket;
+
+    mock_check(message != NULL);
+    message->body = body;
+    message->target = port_ref(object->pager);
+    if (object->control != NULL)
+        message->control = port_ref(object->control);
+    if (body.id == MOCK_INIT || body.id == MOCK_TERMINATE)
+        message->name = port_ref(object->name);
+    if (object->pager->dead) {
+        message_free(message);
+        return;
+    }
+    *bucket->tail = message;
+    bucket->tail = &message->next;
+    bucket->nqueued++;
+    changed_signal();
+}
+
+static void message_copyout(const struct message *message, struct mock_delivery *delivery)
+{
+    *delivery = message->body;
+    delivery->object = message->target->name;
+    if (delivery->id == MOCK_TERMINATE) {
+        delivery->control = copyout_receive(message->control);
+        delivery->name = copyout_receive(message->name);
+    } else {
+        delivery->control = copyout_send(message->control);
+        delivery->name = copyout_send(message->name);
+    }
+}
+
+void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery)
+{
+    struct message *message;
+
+    enter();
+    bucket->handling = false;
+    changed_signal();
+    while (bucket->head == NULL || bucket->hold)
+        changed_wait();
+    message = bucket->head;
+    bucket->head = message->next;
+    if (bucket->head == NULL)
+        bucket->tail = &bucket->head;
+    bucket->nqueued--;
+    bucket->handling = true;
+    message_copyout(message, delivery);
+    message->received = true;
+    message_free(message);
+    leave();
+}
+
+void mock_receiver_hold(struct port_bucket *bucket, bool hold)
+{
+    enter();
+    bucket->hold = hold;
+    changed_signal();
+    leave();
+}
+
+void mock_receiver_wait(struct port_bucket *bucket)
+{
+    enter();
+    while (bucket->head != NULL || bucket->handling)
+        changed_wait();
+    leave();
+}
+
+size_t mock_queued(struct port_bucket *bucket)
+{
+    size_t nqueued;
+
+    enter();
+    nqueued = bucket->nqueued;
+    leave();
+    return nqueued;
+}
+
+/* Objects. */
+
+void mock_set_jitter(bool on)
+{
+    enter();
+    jitter = on;
+    leave();
+}
+
+static void *object_page(const struct mock_object *object, size_t page)
+{
+    return object->memory + page * PAGE;
+}
+
+void mock_hold_batches(bool hold)
+{
+    enter();
+    hold_batches = hold;
+    changed_signal();
+    leave();
+}
+
+void mock_await_held(size_t count)
+{
+    enter();
+    while (nheld < count)
+        changed_wait();
+    leave();
+}
+
+/* The object behind CONTROL, a name of the task; null when it has gone. */
+static struct mock_object *object_lookup(mach_port_t control)
+{
+    struct right *right = right_lookup(control);
+
+    if (right->nsend == 0)
+        mock_fail("call on the name %u, which stands for nothing", control);
+    return right->port->dead ? NULL : right->port->kernel;
+}
+
+struct mock_object *mock_map(mach_port_t port, size_t npages)
+{
+    struct mock_object *object = calloc(1, sizeof(*object));
+
+    mock_check(object != NULL);
+    object->batch = MOCK_BATCH;
+    object->npages = npages;
+    object->pages = calloc(npages, sizeof(*object->pages));
+    object->memory = aligned_alloc(PAGE, npages * PAGE);
+    mock_check(object->pages != NULL && object->memory != NULL);
+    enter();
+    object->pager = port_ref(right_lookup(port)->port);
+    object->control = port_create();
+    object->control->kernel = object;
+    object->name = port_create();
+    message_send(object, (struct mock_delivery){.id = MOCK_INIT, .length = PAGE});
+    leave();
+    return object;
+}
+
+void mock_set_batch(struct mock_object *object, size_t npages)
+{
+    enter();
+    object->batch = npages;
+    leave();
+}
+
+/* The ports leave the kernel, with memory_object_terminate if the pager is there to get it. */
+static void object_terminate(struct mock_object *object)
+{
+    message_send(object, (struct mock_delivery){.id = MOCK_TERMINATE});
+    object->control->kernel = NULL;
+    object->destroyed = true;
+    changed_signal();
+}
+
+static void page_clear(struct page *page)
+{
+    *page = (struct page){.wanted = page->wanted};
+}
+
+static void return_send(struct mock_object *object, vm_offset_t offset, vm_address_t data,
+                        vm_size_t length, boolean_t dirty, boolean_t kernel_copy)
+{
+    message_send(object, (struct mock_delivery){.id = MOCK_DATA_RETURN,
+                                                .offset = offset,
+                                                .length = length,
+                                                .data = data,
+                                                .dirty = dirty,
+                                                .kernel_copy = kernel_copy});
+}
+
+/* Evict a page that is resident and not busy. */
+static void page_evict(struct mock_object *object, size_t i)
+{
+    struct page *page = &object->pages[i];
+    vm_address_t data;
+
+    if (page->dirty || page->precious) {
+        data = memory_alloc(PAGE);
+        memcpy((void *)data, object_page(object, i), PAGE);
+        return_send(object, i * PAGE, data, PAGE, page->dirty, FALSE);
+    }
+    page_clear(page);
+    changed_signal();
+}
+
+bool mock_pageout(struct mock_object *object, size_t i)
+{
+    bool evicted;
+
+    enter();
+    evicted = object->pages[i].resident && !object->pages[i].busy && !object->destroyed;
+    if (evicted)
+        page_evict(object, i);
+    leave();
+    return evicted;
+}
+
+void mock_unmap(struct mock_object *object)
+{
+    enter();
+    while (object->npaging > 0)
+        changed_wait();
+    for (size_t i = 0; i < object->npages; i++)
+        if (object->pages[i].resident)
+            page_evict(object, i);
+    if (!object->destroyed)
+        object_terminate(object);
+    port_deref(object->pager);
+    port_deref(object->control);
+    port_deref(object->name);
+    leave();
+    free(object->pages);
+    free(object->memory);
+    free(object);
+}
+
+static void request_send(struct mock_object *object, enum mock_id id, size_t i, vm_prot_t access)
+{
+    message_send(object, (struct mock_delivery){
+                             .id = id, .offset = i * PAGE, .length = PAGE, .access = access});
+}
+
+/* One step towards a page that can be used. True when it can, or RESULT is an error. */
+static bool fault_step(struct mock_object *object, size_t i, vm_prot_t access,
+                       kern_return_t *result)
+{
+    struct page *page = &object->pages[i];
+
+    *result = KERN_SUCCESS;
+    if (object->destroyed || page->error) {
+        page->error = false;
+        *result = KERN_MEMORY_ERROR;
+        return true;
+    }
+    if (!object->ready || page->busy)
+        return false;
+    if (!page->resident) {
+        if (!page->wanted)
+            request_send(object, MOCK_DATA_REQUEST, i, access);
+        page->wanted = true;
+        return false;
+    }
+    if ((page->lock & access) == 0)
+        return true;
+    if (!page->unlocking)
+        request_send(object, MOCK_DATA_UNLOCK, i, access);
+    page->unlocking = true;
+    return false;
+}
+
+static kern_return_t fault(struct mock_object *object, size_t i, vm_prot_t access)
+{
+    kern_return_t result;
+
+    mock_check(i < object->npages);
+    object->npaging++;
+    while (!fault_step(object, i, access, &result))
+        changed_wait();
+    object->npaging--;
+    changed_signal();
+    return result;
+}
+
+kern_return_t mock_write(struct mock_object *object, size_t i, uint64_t value)
+{
+    kern_return_t result;
+
+    enter();
+    result = fault(object, i, VM_PROT_READ | VM_PROT_WRITE);
+    if (result == KERN_SUCCESS) {
+        page_set(object_page(object, i), value);
+        object->pages[i].dirty = true;
+    }
+    leave();
+    return result;
+}
+
+kern_return_t mock_read(struct mock_object *object, size_t i, uint64_t *value)
+{
+    kern_return_t result;
+
+    enter();
+    result = fault(object, i, VM_PROT_READ);
+    if (result == KERN_SUCCESS) {
+        memcpy(value, object_page(object, i), sizeof(*value));
+        mock_check(memcmp(object_page(object, i), (unsigned char *)object_page(object, i) + 8,
+                          PAGE - 8) == 0);
+    }
+    leave();
+    return result;
+}
+
+void mock_touch(struct mock_object *object, size_t i)
+{
+    kern_return_t result;
+
+    enter();
+    while (!object->ready)
+        changed_wait();
+    fault_step(object, i, VM_PROT_READ, &result);
+    leave();
+}
+
+void mock_fill(struct mock_object *object, size_t first, size_t npages, uint64_t value)
+{
+    enter();
+    while (!object->ready)
+        changed_wait();
+    for (size_t i = 0; i < npages; i++) {
+        page_set(object_page(object, first + i), value + i);
+        object->pages[first + i] = (struct page){.resident = true, .dirty = true};
+    }
+    leave();
+}
+
+bool mock_resident(struct mock_object *object, size_t i)
+{
+    bool resident;
+
+    enter();
+    resident = object->pages[i].resident;
+    leave();
+    return resident;
+}
+
+bool mock_dirty(struct mock_object *object, size_t i)
+{
+    bool dirty;
+
+    enter();
+    dirty = object->pages[i].resident && object->pages[i].dirty;
+    leave();
+    return dirty;
+}
+
+bool mock_precious(struct mock_object *object, size_t i)
+{
+    bool precious;
+
+    enter();
+    precious = object->pages[i].resident && object->pages[i].precious;
+    leave();
+    return precious;
+}
+
+bool mock_destroyed(struct mock_object *object)
+{
+    bool destroyed;
+
+    enter();
+    destroyed = object->destroyed;
+    leave();
+    return destroyed;
+}
+
+void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t length,
+                      uint64_t value, boolean_t dirty, boolean_t kernel_copy)
+{
+    vm_address_t data = length == 0 ? 0 : memory_alloc(length);
+
+    for (size_t i = 0; i < length / PAGE; i++)
+        page_set((void *)(data + i * PAGE), value + i);
+    enter();
+    return_send(object, offset, data, length, dirty, kernel_copy);
+    leave();
+}
+
+void mock_send_request(struct mock_object *object, vm_offset_t offset, vm_size_t length)
+{
+    enter();
+    message_send(object, (struct mock_delivery){.id = MOCK_DATA_REQUEST,
+                                                .offset = offset,
+                                                .length = length,
+                                                .access = VM_PROT_READ});
+    leave();
+}
+
+void mock_send_unlock(struct mock_object *object, vm_offset_t offset, vm_size_t length)
+{
+    enter();
+    message_send(object, (struct mock_delivery){.id = MOCK_DATA_UNLOCK,
+                                                .offset = offset,
+                                                .length = length,
+                                                .access = VM_PROT_WRITE});
+    leave();
+}
+
+size_t mock_nlocks(void)
+{
+    size_t count;
+
+    enter();
+    count = nlocks;
+    leave();
+    return count;
+}
+
+size_t mock_nsupplied(void)
+{
+    size_t count;
+
+    enter();
+    count = nsupplied;
+    leave();
+    return count;
+}
+
+/* What pagers call. */
+
+kern_return_t memory_object_ready(mach_port_t control, boolean_t may_cache,
+                                  memory_object_copy_strategy_t copy_strategy)
+{
+    struct mock_object *object;
+
+    (void)may_cache;
+    (void)copy_strategy;
+    enter();
+    object = object_lookup(control);
+    if (object != NULL)
+        object->ready = true;
+    changed_signal();
+    leave();
+    return KERN_SUCCESS;
+}
+
+kern_return_t memory_object_destroy(mach_port_t control, kern_return_t reason)
+{
+    struct mock_object *object;
+
+    (void)reason;
+    enter();
+    object = object_lookup(control);
+    if (object != NULL) {
+        for (size_t i = 0; i < object->npages; i++)
+            object->pages[i] = (struct page){.resident = false};
+        object_terminate(object);
+    }
+    leave();
+    return KERN_SUCCESS;
+}
+
+/* A page arrives, unless one is there. */
+static void supply_page(struct mock_object *object, size_t i, const void *data, vm_prot_t prot,
+                        boolean_t precious)
+{
+    struct page *page;
+
+    mock_check(i < object->npages);
+    page = &object->pages[i];
+    while (page->busy)
+        changed_wait();
+    if (page->resident)
+        return;
+    memcpy(object_page(object, i), data, PAGE);
+    *page = (struct page){.resident = true, .lock = prot, .precious = precious != FALSE};
+    nsupplied++;
+    changed_signal();
+}
+
+kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset, vm_offset_t data,
+                                        mach_msg_type_number_t length, boolean_t deallocate,
+                                        vm_prot_t prot, boolean_t precious, mach_port_t reply_to)
+{
+    struct mock_object *object;
+
+    mock_check(reply_to == MACH_PORT_NULL && offset % PAGE == 0 && length % PAGE == 0);
+    enter();
+    object = object_lookup(control);
+    for (size_t i = 0; i < length / PAGE && object != NULL; i++)
+        supply_page(object, offset / PAGE + i, (void *)(data + i * PAGE), prot, precious);
+    leave();
+    if (object == NULL)
+        return MACH_SEND_INVALID_DEST;
+    if (deallocate)
+        memory_free(data, length);
+    return KERN_SUCCESS;
+}
+
+kern_return_t memory_object_data_unavailable(mach_port_t control, vm_offset_t offset,
+                                             vm_size_t size)
+{
+    struct mock_object *object;
+
+    mock_check(offset % PAGE == 0 && size == PAGE);
+    enter();
+    object = object_lookup(control);
+    if (object != NULL && object->pages[offset / PAGE].wanted) {
+        memset(object_page(object, offset / PAGE), 0, PAGE);
+        object->pages[offset / PAGE] = (struct page){.resident = true};
+        changed_signal();
+    }
+    leave();
+    return KERN_SUCCESS;
+}
+
+kern_return_t memory_object_data_error(mach_port_t control, vm_offset_t offset, vm_size_t size,
+                                       kern_return_t error)
+{
+    struct mock_object *object;
+
+    mock_check(error != KERN_SUCCESS);
+    enter();
+    object = object_lookup(control);
+    if (object != NULL && offset / PAGE < object->npages && size == PAGE &&
+        object->pages[offset / PAGE].wanted) {
+        object->pages[offset / PAGE] = (struct page){.error = true};
+        changed_signal();
+    }
+    leave();
+    return KERN_SUCCESS;
+}
+
+/* Lock requests. */
+
+static void batch_send(struct mock_object *object, struct batch *batch, bool flush)
+{
+    if (batch->npages == 0)
+        return;
+    if (jitter) {
+        leave();
+        sched_yield();
+        enter();
+    }
+    nheld++;
+    changed_signal();
+    while (hold_batches)
+        changed_wait();
+    nheld--;
+    return_send(object, batch->first * PAGE, batch->data, batch->npages * PAGE, batch->dirty,
+                !flush);
+    for (size_t i = 0; i < batch->npages && flush; i++)
+        page_clear(&object->pages[batch->first + i]);
+    batch->npages = 0;
+    changed_signal();
+}
+
+static void batch_add(struct mock_object *object, struct batch *batch, size_t i, bool flush)
+{
+    struct page *page = &object->pages[i];
+
+    if (batch->npages == 0) {
+        batch->first = i;
+        batch->dirty = page->dirty;
+        batch->data = memory_alloc(object->batch * PAGE);
+    }
+    memcpy((void *)(batch->data + batch->npages * PAGE), object_page(object, i), PAGE);
+    batch->npages++;
+    page->dirty = false;
+    page->busy = flush;
+}
+
+/* The message's memory is as long as its data. */
+static void batch_trim(struct batch *batch, size_t limit)
+{
+    vm_address_t data;
+
+    if (batch->npages == 0 || batch->npages == limit)
+        return;
+    data = memory_alloc(batch->npages * PAGE);
+    memcpy((void *)data, (void *)batch->data, batch->npages * PAGE);
+    memory_free(batch->data, limit * PAGE);
+    batch->data = data;
+}
+
+static void batch_end(struct mock_object *object, struct batch *batch, bool flush)
+{
+    batch_trim(batch, object->batch);
+    batch_send(object, batch, flush);
+}
+
+static void lock_page(struct mock_object *object, struct batch *batch, size_t i,
+                      memory_object_return_t should_return, bool flush, vm_prot_t prot)
+{
+    struct page *page = &object->pages[i];
+    bool returned;
+
+    if (page->busy)
+        batch_end(object, batch, flush);
+    while (page->busy)
+        changed_wait();
+    if (!page->resident)
+        return;
+    if (prot != VM_PROT_NO_CHANGE) {
+        page->lock = prot;
+        page->unlocking = false;
+    }
+    returned = (page->dirty && should_return != MEMORY_OBJECT_RETURN_NONE) ||
+               (page->precious && should_return == MEMORY_OBJECT_RETURN_ALL);
+    if (!returned ||
+        (batch->npages > 0 && (batch->first + batch->npages != i || batch->dirty != page->dirty)))
+        batch_end(object, batch, flush);
+    if (returned)
+        batch_add(object, batch, i, flush);
+    else if (flush)
+        page_clear(page);
+}
+
+static void lock_pages(struct mock_object *object, vm_offset_t offset, vm_size_t size,
+                       memory_object_return_t should_return, bool flush, vm_prot_t prot)
+{
+    struct batch batch = {.npages = 0};
+    size_t end = (offset + size + PAGE - 1) / PAGE;
+
+    for (size_t i = offset / PAGE; i < end && i < object->npages && !object->destroyed; i++) {
+        if (batch.npages == object->batch)
+            batch_end(object, &batch, flush);
+        lock_page(object, &batch, i, should_return, flush, prot);
+        if (jitter) {
+            leave();
+            sched_yield();
+            enter();
+        }
+    }
+    batch_end(object, &batch, flush);
+}
+
+kern_return_t memory_object_lock_request(mach_port_t control, vm_offset_t offset, vm_size_t size,
+                                         memory_object_return_t should_return, boolean_t flush,
+                                         vm_prot_t prot, mach_port_t reply_to)
+{
+    struct mock_object *object;
+
+    enter();
+    nlocks++;
+    object = object_lookup(control);
+    if (object != NULL) {
+        object->npaging++;
+        lock_pages(object, offset, size, should_return, flush != FALSE, prot);
+        if (reply_to != MACH_PORT_NULL && !object->destroyed)
+            message_send(object, (struct mock_delivery){
+                                     .id = MOCK_LOCK_COMPLETED, .offset = offset, .length = size});
+        object->npaging--;
+        changed_signal();
+    }
+    leave();
+    return object == NULL ? MACH_SEND_INVALID_DEST : KERN_SUCCESS;
+}

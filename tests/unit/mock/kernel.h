@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A kernel of the host's own that speaks the memory-object protocol to libpager, and is strict
+ * where the real one would be silent: a send right that is dropped twice, memory that is released
+ * twice or in pieces, a message to a name that was given up, end the test at once. Names of ports
+ * are reused as soon as they are free, so that a stale one hits somebody else's port.
+ *
+ * It does what GNU Mach does (vm/memory_object.c, vm/vm_pageout.c): a lock request collects dirty
+ * neighbours, or clean precious ones, into messages of at most 32 pages; without a flush it copies
+ * each page and marks it clean before the message is sent; pageout and the object's end return
+ * single pages; messages never wait for the receiver.
+ */
+#ifndef MOCK_KERNEL_H
+#define MOCK_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "librt/mach.h"
+#include "librt/ports.h"
+
+#define MOCK_BATCH 32 /* pages of a message: the kernel's DATA_WRITE_MAX */
+
+struct mock_object; /* a kernel's end of a memory object */
+
+/* Map the memory object that PORT stands for, NPAGES long: the kernel sends memory_object_init.
+   A second mapping of a mapped object is another kernel's. */
+struct mock_object *mock_map(mach_port_t port, size_t npages);
+
+/* The last mapping goes: what is dirty or precious is returned, then the object is terminated. */
+void mock_unmap(struct mock_object *object);
+
+/* Let messages of lock requests have up to NPAGES pages. */
+void mock_set_batch(struct mock_object *object, size_t npages);
+
+/*
+ * What a client does. A page holds one value, in each of its words.
+ * => block until the page is there; KERN_MEMORY_ERROR is a fault of the client.
+ */
+kern_return_t mock_write(struct mock_object *object, size_t page, uint64_t value);
+kern_return_t mock_read(struct mock_object *object, size_t page, uint64_t *value);
+
+/* Ask for a page as a fault does, without waiting for it. */
+void mock_touch(struct mock_object *object, size_t page);
+
+/* Make pages resident and dirty without asking the pager for them: VALUE, VALUE + 1, ... */
+void mock_fill(struct mock_object *object, size_t page, size_t npages, uint64_t value);
+
+/* Evict a page as the pageout daemon does. False when it is not there. */
+bool mock_pageout(struct mock_object *object, size_t page);
+
+bool mock_resident(struct mock_object *object, size_t page);
+bool mock_dirty(struct mock_object *object, size_t page);
+bool mock_precious(struct mock_object *object, size_t page);
+bool mock_destroyed(struct mock_object *object);
+
+/* Send a data_return as it is, with fresh memory of LENGTH bytes; VALUE in each page. */
+void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t length,
+                      uint64_t value, boolean_t dirty, boolean_t kernel_copy);
+
+/* Send requests as they are. */
+void mock_send_request(struct mock_object *object, vm_offset_t offset, vm_size_t length);
+void mock_send_unlock(struct mock_object *object, vm_offset_t offset, vm_size_t length);
+
+/* Have lock requests give up the processor between pages. */
+void mock_set_jitter(bool on);
+
+/* Hold lock requests when they have collected the pages of a message, marked clean already, and
+   have not sent it; or let them go on. */
+void mock_hold_batches(bool hold);
+
+/* Wait until COUNT lock requests are held. */
+void mock_await_held(size_t count);
+
+/* Hold back what is sent to BUCKET's ports, or let it go again. */
+void mock_receiver_hold(struct port_bucket *bucket, bool hold);
+
+/* Wait until the receiver has handled all messages. */
+void mock_receiver_wait(struct port_bucket *bucket);
+
+/* Messages that wait in the ports of BUCKET. */
+size_t mock_queued(struct port_bucket *bucket);
+
+/* Bytes of vm_allocate and of messages that nobody has released; send rights to kernels' ports that
+   the task holds. */
+size_t mock_memory(void);
+size_t mock_rights(void);
+
+/* How many lock requests, and pages supplied, there were. */
+size_t mock_nlocks(void);
+size_t mock_nsupplied(void);
+
+enum mock_id {
+    MOCK_INIT,
+    MOCK_TERMINATE,
+    MOCK_DATA_REQUEST,
+    MOCK_DATA_UNLOCK,
+    MOCK_LOCK_COMPLETED,
+    MOCK_DATA_RETURN,
+};
+
+/* A message as it is received: its rights and memory are the task's. */
+struct mock_delivery {
+    enum mock_id id;
+    mach_port_t object;
+    mach_port_t control;
+    mach_port_t name;
+    vm_offset_t offset;
+    vm_size_t length;
+    vm_address_t data;
+    vm_prot_t access;
+    boolean_t dirty;
+    boolean_t kernel_copy;
+};
+
+/* For a receiver: wait for the next message of BUCKET. The one before it has been handled. */
+void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Mach as the host's tests see it: the types and calls that the tested libraries use, on top of the
+   mock kernel (mock/kernel.h). */
+#ifndef LIBRT_MACH_H
+#define LIBRT_MACH_H
+
+#include <stdint.h>
+
+typedef int boolean_t;
+typedef int kern_return_t;
+typedef unsigned int mach_port_t;
+typedef unsigned int mach_port_right_t;
+typedef int mach_port_delta_t;
+typedef unsigned int mach_msg_type_number_t;
+typedef uintptr_t vm_offset_t;
+typedef uintptr_t vm_address_t;
+typedef uintptr_t vm_size_t;
+typedef int vm_prot_t;
+typedef int memory_object_copy_strategy_t;
+typedef int memory_object_return_t;
+typedef struct mock_message_header mach_msg_header_t;
+
+#define TRUE  1
+#define FALSE 0
+
+#define vm_page_size ((vm_size_t)4096)
+
+/* The values of GNU Mach's headers. */
+#define KERN_SUCCESS          0
+#define KERN_INVALID_ARGUMENT 4
+#define KERN_FAILURE          5
+#define KERN_MEMORY_ERROR     10
+#define KERN_INVALID_RIGHT    17
+
+#define MACH_SEND_INVALID_DEST 0x10000003
+
+#define MACH_PORT_NULL          0u
+#define MACH_PORT_DEAD          (~0u)
+#define MACH_PORT_VALID(name)   ((name) != MACH_PORT_NULL && (name) != MACH_PORT_DEAD)
+#define MACH_PORT_RIGHT_SEND    0u
+#define MACH_PORT_RIGHT_RECEIVE 1u
+
+#define VM_PROT_NONE      0x00
+#define VM_PROT_READ      0x01
+#define VM_PROT_WRITE     0x02
+#define VM_PROT_ALL       0x07
+#define VM_PROT_NO_CHANGE 0x08
+
+#define MEMORY_OBJECT_COPY_NONE    0
+#define MEMORY_OBJECT_COPY_DELAY   2
+#define MEMORY_OBJECT_RETURN_NONE  0
+#define MEMORY_OBJECT_RETURN_DIRTY 1
+#define MEMORY_OBJECT_RETURN_ALL   2
+
+mach_port_t mach_task_self(void);
+kern_return_t mach_port_deallocate(mach_port_t task, mach_port_t name);
+kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_right_t right,
+                                 mach_port_delta_t delta);
+kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
+                          boolean_t anywhere);
+kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
+
+kern_return_t memory_object_ready(mach_port_t control, boolean_t may_cache,
+                                  memory_object_copy_strategy_t copy_strategy);
+kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset, vm_offset_t data,
+                                        mach_msg_type_number_t length, boolean_t deallocate,
+                                        vm_prot_t lock, boolean_t precious, mach_port_t reply_to);
+kern_return_t memory_object_data_unavailable(mach_port_t control, vm_offset_t offset,
+                                             vm_size_t size);
+kern_return_t memory_object_data_error(mach_port_t control, vm_offset_t offset, vm_size_t size,
+                                       kern_return_t error);
+kern_return_t memory_object_lock_request(mach_port_t control, vm_offset_t offset, vm_size_t size,
+                                         memory_object_return_t should_return, boolean_t flush,
+                                         vm_prot_t lock, mach_port_t reply_to);
+kern_return_t memory_object_destroy(mach_port_t control, kern_return_t reason);
+
+#endif

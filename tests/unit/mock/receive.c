@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libpager's receiver for the host: messages of the mock kernel, to the S_ functions. */
+#include "libpager/private.h"
+
+#include "mock/kernel.h"
+#include "mock/rt.h"
+
+#include "memory_object_server.h"
+
+static void receive_handle(const struct mock_delivery *m)
+{
+    switch (m->id) {
+    case MOCK_INIT:
+        S_memory_object_init(m->object, m->control, m->name, m->length);
+        break;
+    case MOCK_TERMINATE:
+        S_memory_object_terminate(m->object, m->control, m->name);
+        break;
+    case MOCK_DATA_REQUEST:
+        S_memory_object_data_request(m->object, m->control, m->offset, m->length, m->access);
+        break;
+    case MOCK_DATA_UNLOCK:
+        S_memory_object_data_unlock(m->object, m->control, m->offset, m->length, m->access);
+        break;
+    case MOCK_LOCK_COMPLETED:
+        S_memory_object_lock_completed(m->object, m->control, m->offset, m->length);
+        break;
+    case MOCK_DATA_RETURN:
+        S_memory_object_data_return(m->object, m->control, m->offset, m->data,
+                                    (mach_msg_type_number_t)m->length, m->dirty, m->kernel_copy);
+        break;
+    }
+}
+
+void pager_receive(void *arg)
+{
+    struct pager_requests *level = arg;
+    struct mock_delivery delivery;
+
+    for (;;) {
+        mock_receive(level->bucket, &delivery);
+        receive_handle(&delivery);
+    }
+}

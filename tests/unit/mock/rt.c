@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "mock/rt.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librt/log.h"
+#include "librt/sync.h"
+#include "librt/thread.h"
+
+#define SAID_MAX 65536
+
+struct rt_thread {
+    void (*entry)(void *);
+    void *arg;
+};
+
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
+static char said[SAID_MAX]; /* lines; the oldest are kept when it is full */
+static size_t said_used;
+
+void mock_fail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("# failed: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    abort();
+}
+
+static void say(const char *format, va_list args)
+{
+    char line[RT_LINE_MAX];
+
+    vsnprintf(line, sizeof(line), format, args);
+    pthread_mutex_lock(&said_lock);
+    said_used += (size_t)snprintf(said + said_used, SAID_MAX - said_used, "%s\n", line);
+    if (said_used >= SAID_MAX)
+        said_used = SAID_MAX - 1;
+    pthread_mutex_unlock(&said_lock);
+}
+
+size_t mock_said(const char *text)
+{
+    size_t count = 0;
+    const char *end;
+
+    pthread_mutex_lock(&said_lock);
+    for (const char *line = said; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        const char *found = strstr(line, text);
+
+        count += found != NULL && found < end;
+    }
+    pthread_mutex_unlock(&said_lock);
+    return count;
+}
+
+void mock_said_clear(void)
+{
+    pthread_mutex_lock(&said_lock);
+    said[0] = '\0';
+    said_used = 0;
+    pthread_mutex_unlock(&said_lock);
+}
+
+void rt_log(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void rt_emit(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void rt_panic(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("# panic: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    abort();
+}
+
+void rt_mutex_init(struct rt_mutex *mutex, const char *name)
+{
+    pthread_mutexattr_t attributes;
+
+    (void)name;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&mutex->mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+void rt_mutex_lock(struct rt_mutex *mutex)
+{
+    mock_check(pthread_mutex_lock(&mutex->mutex) == 0);
+}
+
+void rt_mutex_unlock(struct rt_mutex *mutex)
+{
+    mock_check(pthread_mutex_unlock(&mutex->mutex) == 0);
+}
+
+void rt_cond_init(struct rt_cond *cond, const char *name)
+{
+    (void)name;
+    pthread_cond_init(&cond->cond, NULL);
+}
+
+void rt_cond_wait(struct rt_cond *cond, struct rt_mutex *mutex)
+{
+    mock_check(pthread_cond_wait(&cond->cond, &mutex->mutex) == 0);
+}
+
+void rt_cond_signal(struct rt_cond *cond)
+{
+    pthread_cond_signal(&cond->cond);
+}
+
+void rt_cond_broadcast(struct rt_cond *cond)
+{
+    pthread_cond_broadcast(&cond->cond);
+}
+
+static void *thread_main(void *arg)
+{
+    struct rt_thread thread = *(struct rt_thread *)arg;
+
+    free(arg);
+    thread.entry(thread.arg);
+    return NULL;
+}
+
+int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *), void *arg)
+{
+    struct rt_thread *start = malloc(sizeof(*start));
+    pthread_t handle;
+
+    (void)name;
+    mock_check(thread == NULL && start != NULL);
+    *start = (struct rt_thread){.entry = entry, .arg = arg};
+    mock_check(pthread_create(&handle, NULL, thread_main, start) == 0);
+    pthread_detach(handle);
+    return 0;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libpager/policy.h"
+#include "mock/rt.h"
+
+#define WORDS (PAGE / sizeof(uint64_t))
+
+struct port_bucket *backend_bucket(unsigned int nworkers)
+{
+    struct port_bucket *bucket;
+    struct pager_requests *requests;
+
+    mock_check(ports_create_bucket(&bucket) == 0);
+    mock_check(pager_start_workers_named(bucket, "test", nworkers, &requests) == 0);
+    return bucket;
+}
+
+struct user_pager_info *backend_create(struct port_bucket *bucket, size_t npages, bool notify)
+{
+    struct user_pager_info *upi = calloc(1, sizeof(*upi));
+
+    mock_check(upi != NULL);
+    upi->bucket = bucket;
+    upi->npages = npages;
+    upi->size = npages * PAGE;
+    upi->disk = calloc(npages, PAGE);
+    upi->has = calloc(npages, sizeof(*upi->has));
+    upi->bad = calloc(npages, sizeof(*upi->bad));
+    mock_check(upi->disk != NULL && upi->has != NULL && upi->bad != NULL);
+    pthread_mutex_init(&upi->lock, NULL);
+    pthread_cond_init(&upi->changed, NULL);
+    upi->pager = pager_create(upi, bucket, TRUE, MEMORY_OBJECT_COPY_NONE, notify);
+    mock_check(upi->pager != NULL);
+    return upi;
+}
+
+void backend_destroy(struct user_pager_info *upi, struct mock_object *object)
+{
+    if (object != NULL)
+        mock_unmap(object);
+    mock_receiver_wait(upi->bucket);
+    if (upi->pager != NULL)
+        pager_shutdown(upi->pager);
+    backend_await(upi, cleared, true);
+    mock_check(mock_memory() == 0);
+    mock_check(mock_rights() == 0);
+    pthread_mutex_destroy(&upi->lock);
+    pthread_cond_destroy(&upi->changed);
+    free(upi->disk);
+    free(upi->has);
+    free(upi->bad);
+    free(upi);
+}
+
+uint64_t backend_value(struct user_pager_info *upi, size_t page)
+{
+    uint64_t *words = upi->disk + page * WORDS;
+    uint64_t value;
+
+    pthread_mutex_lock(&upi->lock);
+    value = words[0];
+    mock_check(memcmp(words, words + 1, PAGE - sizeof(*words)) == 0);
+    pthread_mutex_unlock(&upi->lock);
+    return value;
+}
+
+void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error)
+{
+    pthread_mutex_lock(&upi->lock);
+    upi->bad[page] = error;
+    pthread_mutex_unlock(&upi->lock);
+}
+
+void backend_policy(const char *name)
+{
+    const struct pager_policy *policy = pager_policy_lookup(name);
+
+    mock_check(policy != NULL);
+    pager_policy_set(policy);
+}
+
+/* Write COUNT pages up to the first that is bad. => locked. */
+static size_t backend_store(struct user_pager_info *upi, size_t page, const void *data,
+                            size_t count)
+{
+    size_t done;
+
+    mock_check(page + count <= upi->npages);
+    for (done = 0; done < count && upi->bad[page + done] == 0; done++) {
+        memcpy(upi->disk + (page + done) * WORDS, (const char *)data + done * PAGE, PAGE);
+        upi->has[page + done] = true;
+    }
+    return done;
+}
+
+/* The one writer of the pager begins. => locked; waits while writes are held. */
+static void backend_write_begin(struct user_pager_info *upi)
+{
+    mock_check(!upi->writing && !upi->cleared);
+    upi->writing = true;
+    upi->nwaiting_writes++;
+    pthread_cond_broadcast(&upi->changed);
+    while (upi->hold_writes)
+        pthread_cond_wait(&upi->changed, &upi->lock);
+    upi->nwaiting_writes--;
+}
+
+static void backend_write_end(struct user_pager_info *upi)
+{
+    upi->writing = false;
+    pthread_cond_broadcast(&upi->changed);
+    pthread_mutex_unlock(&upi->lock);
+}
+
+error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
+                          vm_size_t length, vm_size_t *written)
+{
+    error_t error = 0;
+    size_t count = length / PAGE;
+    size_t done;
+
+    mock_check(offset % PAGE == 0 && length % PAGE == 0 && length > 0);
+    pthread_mutex_lock(&upi->lock);
+    backend_write_begin(upi);
+    if (upi->no_bulk || upi->zero_progress) {
+        *written = upi->no_bulk ? PAGE : 0; /* what is said with EOPNOTSUPP means nothing */
+        error = upi->no_bulk ? EOPNOTSUPP : 0;
+        backend_write_end(upi);
+        return error;
+    }
+    if (upi->bulk_most != 0 && count > upi->bulk_most / PAGE)
+        count = upi->bulk_most / PAGE;
+    done = backend_store(upi, offset / PAGE, (void *)data, count);
+    if (done < count)
+        error = upi->bad[offset / PAGE + done];
+    *written = done * PAGE;
+    if (*written > upi->bulk_largest)
+        upi->bulk_largest = *written;
+    upi->nbulk++;
+    backend_write_end(upi);
+    return error;
+}
+
+error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t buf)
+{
+    error_t error = 0;
+
+    mock_check(page % PAGE == 0);
+    pthread_mutex_lock(&upi->lock);
+    backend_write_begin(upi);
+    upi->nsingle++;
+    if (backend_store(upi, page / PAGE, (void *)buf, 1) == 0) {
+        error = upi->bad[page / PAGE];
+        upi->nfailed++;
+    }
+    backend_write_end(upi);
+    return error;
+}
+
+error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t *buf,
+                        int *write_lock)
+{
+    error_t error;
+
+    mock_check(page % PAGE == 0 && page / PAGE < upi->npages);
+    pthread_mutex_lock(&upi->lock);
+    mock_check(!upi->cleared);
+    upi->nreads++;
+    upi->nwaiting_reads++;
+    if (upi->has[page / PAGE] && upi->read_error == 0) {
+        vm_allocate(mach_task_self(), buf, PAGE, TRUE);
+        memcpy((void *)*buf, upi->disk + page / PAGE * WORDS, PAGE);
+    } else {
+        *buf = 0;
+    }
+    pthread_cond_broadcast(&upi->changed);
+    while (upi->hold_reads)
+        pthread_cond_wait(&upi->changed, &upi->lock);
+    upi->nwaiting_reads--;
+    *write_lock = upi->write_lock;
+    error = upi->read_error;
+    pthread_mutex_unlock(&upi->lock);
+    return error;
+}
+
+error_t pager_unlock_page(struct user_pager_info *upi, vm_offset_t address)
+{
+    error_t error;
+
+    mock_check(address % PAGE == 0 && address / PAGE < upi->npages);
+    pthread_mutex_lock(&upi->lock);
+    upi->nunlocks++;
+    error = upi->unlock_error;
+    pthread_mutex_unlock(&upi->lock);
+    return error;
+}
+
+error_t pager_report_extent(struct user_pager_info *upi, vm_address_t *offset, vm_size_t *size)
+{
+    *offset = 0;
+    *size = backend_get(upi, size);
+    return 0;
+}
+
+void pager_clear_user_data(struct user_pager_info *upi)
+{
+    pthread_mutex_lock(&upi->lock);
+    mock_check(!upi->cleared && !upi->writing);
+    upi->cleared = true;
+    upi->pager = NULL;
+    pthread_cond_broadcast(&upi->changed);
+    pthread_mutex_unlock(&upi->lock);
+}
+
+void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page)
+{
+    mock_check(page % PAGE == 0 && page / PAGE < upi->npages);
+    pthread_mutex_lock(&upi->lock);
+    upi->nevicted++;
+    pthread_cond_broadcast(&upi->changed);
+    pthread_mutex_unlock(&upi->lock);
+}

@@ -101,7 +101,8 @@ uint64_t layer_class_floor(unsigned index)
     return UINT64_C(1) << index;
 }
 
-/* Reads digits at *TEXT, which DELIMITER or the text's end must follow, and moves behind it. */
+/* Reads digits at *TEXT and moves behind them and the DELIMITER, which is missing only at the
+   text's end. */
 static error_t layer_number_scan(const char **text, char delimiter, uint64_t *value)
 {
     char *end;
@@ -112,7 +113,9 @@ static error_t layer_number_scan(const char **text, char delimiter, uint64_t *va
     *value = strtoull(*text, &end, 10);
     if (errno != 0 || (*end != delimiter && *end != '\0'))
         return EINVAL;
-    *text = *end == '\0' ? end : end + 1;
+    if (*end == delimiter && *++end == '\0')
+        return EINVAL;
+    *text = end;
     return 0;
 }
 

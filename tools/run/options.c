@@ -288,6 +288,9 @@ static int options_sizes_check(const struct options *options, struct failure *fa
     if (options->timeout > TIMEOUT_MAX_SECONDS)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--timeout: %" PRIu64 " seconds are more than a day", options->timeout);
+    if (options->seed > INT64_MAX)
+        return failure_set(failure, STATUS_BAD_INPUT, "--seed: %" PRIu64 " is more than %" PRId64,
+                           options->seed, INT64_MAX);
     return STATUS_SUCCESS;
 }
 

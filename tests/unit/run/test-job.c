@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run-test.h"
+#include "job.h"
+
+static struct failure job_failure;
+static struct job job;
+
+static int read_job(const char *text)
+{
+    FILE *stream = text_stream(text);
+    int status;
+
+    job_failure = (struct failure){0};
+    status = job_read(&job, stream, "a.job", &job_failure);
+    fclose(stream);
+    return status;
+}
+
+static void assert_refused(const char *text, const char *reason)
+{
+    assert_int_equal(read_job(text), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, reason);
+}
+
+static void a_job_says_what_the_workload_does(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("# a comment\n; another\n\n[pager-1_x]\nfs=none\nrw = write\r\n"
+                              "  ioengine=mmap  \nbs=4k\nsize=128m\nend_fsync=0\nverify=1\n"
+                              "fault=crash"),
+                     STATUS_SUCCESS);
+    assert_string_equal(job.name, "pager-1_x");
+    assert_string_equal(job.fs, "none");
+    assert_string_equal(job.rw, "write");
+    assert_string_equal(job.ioengine, "mmap");
+    assert_string_equal(job.fault, "crash");
+    assert_int_equal(job.bs, 4096);
+    assert_int_equal(job.size, 128u << 20);
+    assert_false(job.end_fsync);
+    assert_true(job.verify);
+}
+
+static void keys_that_are_left_out_have_their_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("[x]\n"), STATUS_SUCCESS);
+    assert_string_equal(job.fs, "none");
+    assert_string_equal(job.fault, "none");
+    assert_int_equal(job.bs, 65536);
+    assert_int_equal(job.size, 0);
+    assert_true(job.end_fsync);
+    assert_false(job.verify);
+}
+
+static void case_does_not_matter_but_for_the_name(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("[Big]\nRW=Write\nSIZE=1M\n"), STATUS_SUCCESS);
+    assert_string_equal(job.name, "Big");
+    assert_string_equal(job.rw, "write");
+}
+
+static void an_unknown_key_is_refused_with_its_line_and_what_exists(void **state)
+{
+    (void)state;
+    assert_refused("[x]\n\nsise=1m\n", "a.job:3: unknown key 'sise'; there are: fs, rw, ioengine");
+}
+
+static void an_unknown_value_is_refused_with_its_line_and_what_exists(void **state)
+{
+    (void)state;
+    assert_refused("[x]\nrw=read\n", "a.job:2: unknown value 'read' of 'rw'; there are: write");
+    assert_refused("[x]\nverify=yes\n", "unknown value 'yes' of 'verify'; there are: 0, 1");
+}
+
+static void a_size_that_makes_no_sense_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    assert_refused("[x]\nbs=0\n", "a.job:2: bs: '0' is zero");
+    assert_refused("[x]\nbs=1q\n", "a.job:2: bs: '1q' is not a size");
+    assert_refused("[x]\nbs=\n", "a.job:2: bs: '' is not a size");
+}
+
+static void a_key_given_twice_is_refused_with_both_lines(void **state)
+{
+    (void)state;
+    assert_refused("[x]\nbs=4k\nBS=8k\n", "a.job:3: 'bs' again; it stands in line 2");
+}
+
+static void lines_that_are_no_job_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("size=1m\n", "a.job:1: a key before the job's [name]");
+    assert_refused("[x]\nsize\n", "a.job:2: 'size' is neither key=value nor [name]");
+    assert_refused("[x\n", "a.job:1: '[x' lacks its ']'");
+    assert_refused("[]\n", "is no job name");
+    assert_refused("[]", "is no job name");
+    assert_refused("[", "lacks its ']'");
+    assert_refused("[a b]\n", "'a b' is no job name");
+    assert_refused("[../x]\n", "is no job name");
+    assert_refused("[x]\n[y]\n", "a.job:2: a second section");
+    assert_refused("# nothing\n", "a.job holds no job");
+}
+
+static void a_name_that_is_too_long_is_refused(void **state)
+{
+    char text[JOB_NAME_BYTES + 4];
+
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[0] = '[';
+    strcpy(text + JOB_NAME_BYTES + 1, "]\n");
+    assert_refused(text, "is no job name");
+    strcpy(text + JOB_NAME_BYTES, "]\n");
+    assert_int_equal(read_job(text), STATUS_SUCCESS);
+}
+
+static int resize(const char *text, uint64_t size)
+{
+    assert_int_equal(read_job(text), STATUS_SUCCESS);
+    return job_resize(&job, size, "a.job", &job_failure);
+}
+
+static void a_size_from_outside_replaces_the_jobs(void **state)
+{
+    (void)state;
+    assert_int_equal(resize("[x]\nsize=1m\n", 2u << 20), STATUS_SUCCESS);
+    assert_int_equal(job.size, 2u << 20);
+    assert_int_equal(resize("[x]\nsize=1m\n", 0), STATUS_SUCCESS);
+    assert_int_equal(job.size, 1u << 20);
+}
+
+static void sizes_that_do_not_fit_together_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(resize("[x]\n", 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "'size' is missing");
+    assert_int_equal(resize("[x]\nbs=513\nsize=1m\n", 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "bs=513 is not a multiple of 512");
+    assert_int_equal(resize("[x]\nbs=2m\nsize=2m\n", 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "bs=2M is more than 1M");
+    assert_int_equal(resize("[x]\nbs=512\nsize=4608\n", 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "not a multiple of the page");
+    assert_int_equal(resize("[x]\nbs=64k\nsize=68k\n", 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "size=68K is not a multiple of bs=64K");
+}
+
+static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
+{
+    char text[512] = "";
+    FILE *stream = fmemopen(text, sizeof(text), "w");
+
+    (void)state;
+    assert_int_equal(resize("[x]\nsize=1m\n", 0), STATUS_SUCCESS);
+    job_print(&job, stream);
+    fclose(stream);
+    assert_string_equal(text, "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
+                              "end_fsync=1\nverify=0\nfault=none\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_says_what_the_workload_does),
+        cmocka_unit_test(keys_that_are_left_out_have_their_defaults),
+        cmocka_unit_test(case_does_not_matter_but_for_the_name),
+        cmocka_unit_test(an_unknown_key_is_refused_with_its_line_and_what_exists),
+        cmocka_unit_test(an_unknown_value_is_refused_with_its_line_and_what_exists),
+        cmocka_unit_test(a_size_that_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(a_key_given_twice_is_refused_with_both_lines),
+        cmocka_unit_test(lines_that_are_no_job_are_refused),
+        cmocka_unit_test(a_name_that_is_too_long_is_refused),
+        cmocka_unit_test(a_size_from_outside_replaces_the_jobs),
+        cmocka_unit_test(sizes_that_do_not_fit_together_are_refused),
+        cmocka_unit_test(the_guest_gets_every_key_with_sizes_in_plain_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run-test.h"
+#include "options.h"
+
+#define WORDS_MAX 16
+
+static struct options options;
+static struct failure options_failure;
+static char storage[WORDS_MAX][256];
+
+/* Parses the words of LINE, blanks between. */
+static int parse(const char *line)
+{
+    char *words[WORDS_MAX + 2] = {(char *)"machbed-run"};
+    size_t count = 0;
+
+    while (*line != '\0') {
+        size_t length = strcspn(line, " ");
+
+        snprintf(storage[count], sizeof(storage[count]), "%.*s", (int)length, line);
+        words[count + 1] = storage[count];
+        count++;
+        line += length + (line[length] == ' ');
+    }
+    options_failure = (struct failure){0};
+    return options_parse(&options, (int)count + 1, words, &options_failure);
+}
+
+static void assert_refused(const char *line, const char *says)
+{
+    assert_int_equal(parse(line), STATUS_BAD_INPUT);
+    assert_contains(options_failure.reason, says);
+}
+
+static void defaults_are_those_of_the_readme(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ahci");
+    assert_string_equal(options.boot->name, "grub");
+    assert_string_equal(options.accel->name, "tcg");
+    assert_string_equal(options.job, "jobs/pager.job");
+    assert_int_equal(options.mem_bytes, 512u << 20);
+    assert_int_equal(options.disk_bytes, 1u << 30);
+    assert_int_equal(options.timeout, 300);
+    assert_int_equal(options.policies_count, policies_count);
+    assert_string_equal(options.policies[0]->choice.name, "page");
+    assert_string_equal(options.policies[2]->choice.name, "run128");
+    assert_false(options.keep || options.dry || options.help || options.list);
+}
+
+static void a_value_stands_behind_a_blank_or_an_equals_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--disk ide --boot=direct --keep=1 --dry 1 --mem 256m --seed 7"),
+                     STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ide");
+    assert_string_equal(options.boot->name, "direct");
+    assert_true(options.keep && options.dry);
+    assert_int_equal(options.mem_bytes, 256u << 20);
+    assert_int_equal(options.seed, 7);
+}
+
+static void the_last_of_several_values_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--disk ide --disk ahci --policy page --policy run128,page"),
+                     STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ahci");
+    assert_int_equal(options.policies_count, 2);
+    assert_string_equal(options.policies[0]->choice.name, "run128");
+    assert_string_equal(options.policies[1]->choice.name, "page");
+}
+
+static void modules_add_up(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--module startup=a/b --module pager=c=d"), STATUS_SUCCESS);
+    assert_int_equal(options.modules_count, 2);
+    assert_string_equal(options.modules[0].name, "startup");
+    assert_string_equal(options.modules[0].path, "a/b");
+    assert_string_equal(options.modules[1].path, "c=d");
+    assert_refused("--module startup", "is not NAME=FILE");
+    assert_refused("--module startup=", "is not NAME=FILE");
+    assert_refused("--module =x", "is not NAME=FILE");
+}
+
+static void what_is_unknown_is_refused_with_what_exists(void **state)
+{
+    (void)state;
+    assert_refused("--fast", "unknown option '--fast'");
+    assert_refused("fast", "unknown option 'fast'");
+    assert_refused("--", "unknown option '--'");
+    assert_refused("-h", "unknown option '-h'");
+    assert_refused("--dis ide", "unknown option '--dis'");
+    assert_refused("--policy fast", "'fast'; there are: page, chunk2, run128");
+    assert_refused("--policy page,", "unknown value ''");
+    assert_refused("--policy run128run128run128run128run128run128", "unknown value");
+    assert_refused("--disk scsi", "there are: ahci, ide");
+    assert_refused("--boot net", "there are: grub, direct");
+    assert_refused("--accel hvf", "there are: tcg, kvm");
+    assert_refused("--arch amd64", "there are: i386");
+    assert_refused("--machine q35", "there are: pc");
+    assert_refused("--firmware uefi", "there are: bios");
+    assert_refused("--kernel-origin attic", "there are: package, source");
+    assert_refused("--keep yes", "there are: 0, 1");
+}
+
+static void values_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("--disk", "--disk: its value is missing");
+    assert_refused("--list=1", "--list: takes no value");
+    assert_refused("--job=", "--job: the value is empty");
+    assert_refused("--size 0", "--size: '0' is zero");
+    assert_refused("--size 1x", "is not a size");
+    assert_refused("--mem 1G1", "is not a size");
+    assert_refused("--mem 1M", "--mem: 1M is not a number of MiB from 32M to 4G");
+    assert_refused("--mem 8G", "--mem");
+    assert_refused("--mem 536870913", "--mem");
+    assert_refused("--disk-size 769M", "--disk-size");
+    assert_refused("--disk-size 4096G", "--disk-size");
+    assert_refused("--timeout 0", "--timeout");
+    assert_refused("--timeout 1h", "--timeout");
+    assert_refused("--timeout 86401", "more than a day");
+    assert_refused("--seed 0", "--seed");
+    assert_refused("--seed 9223372036854775808", "--seed");
+    assert_refused("--policy page,run128,page", "'page' is named twice");
+}
+
+static void a_name_cannot_leave_the_folder_of_runs(void **state)
+{
+    static const char *const names[] = {".",    "..",  ".x", "a/b",     "/",
+                                        "a\\b", "a b", "\n", "\xc3\xa4"};
+    char longest[66];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        options_failure = (struct failure){0};
+        assert_int_equal(options_name_check(names[i], &options_failure), STATUS_BAD_INPUT);
+    }
+    memset(longest, 'a', sizeof(longest));
+    longest[65] = '\0';
+    options_failure = (struct failure){0};
+    assert_int_equal(options_name_check(longest, &options_failure), STATUS_BAD_INPUT);
+    longest[64] = '\0';
+    options_failure = (struct failure){0};
+    assert_int_equal(options_name_check(longest, &options_failure), STATUS_SUCCESS);
+    assert_int_equal(options_name_check("A-z_0.9", &options_failure), STATUS_SUCCESS);
+}
+
+static void help_names_every_option(void **state)
+{
+    static const char *const names[] = {"--job",     "--policy", "--size",    "--disk",   "--boot",
+                                        "--mem",     "--accel",  "--name",    "--module", "--seed",
+                                        "--timeout", "--list",   "--qemu-cfg"};
+    static char text[8192];
+    FILE *stream = fmemopen(text, sizeof(text), "w");
+
+    (void)state;
+    options_print_help(stream);
+    fclose(stream);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_contains(text, names[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_those_of_the_readme),
+        cmocka_unit_test(a_value_stands_behind_a_blank_or_an_equals_sign),
+        cmocka_unit_test(the_last_of_several_values_counts),
+        cmocka_unit_test(modules_add_up),
+        cmocka_unit_test(what_is_unknown_is_refused_with_what_exists),
+        cmocka_unit_test(values_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_name_cannot_leave_the_folder_of_runs),
+        cmocka_unit_test(help_names_every_option),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sample-run.h"
+#include "table.h"
+
+static char text[32768];
+
+static void print(void)
+{
+    FILE *stream = fmemopen(text, sizeof(text), "w");
+
+    assert_non_null(stream);
+    table_print(&sample_run, stream);
+    fclose(stream);
+}
+
+static int setup(void **state)
+{
+    sample_setup(state);
+    print();
+    return 0;
+}
+
+static void no_line_is_wider_than_the_table(void **state)
+{
+    const char *line = text;
+
+    (void)state;
+    while (*line != '\0') {
+        size_t length = strcspn(line, "\n");
+
+        if (length > TABLE_COLUMNS)
+            fail_msg("%zu columns: %.*s", length, (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void lines_have_no_blanks_at_their_ends(void **state)
+{
+    (void)state;
+    assert_null(strstr(text, " \n"));
+}
+
+static void each_layer_has_a_row_for_each_policy(void **state)
+{
+    (void)state;
+    assert_contains(text, "\nworkload     page        32,768   134,217,728     4,096     4,096     "
+                          "50.0  4K:32,768\n             run128  ");
+    assert_contains(text, "\ndata_return  page         1,024   134,217,728   131,072   131,072     "
+                          "33.6  128K:1,024\n             run128       1,024 ");
+    assert_contains(text, "\nstore_write  page        32,768   134,217,728     4,096     4,096 ");
+    assert_contains(text, "\ndisk_write   page        32,768 ");
+    assert_contains(text, "             run128       4,096   134,217,728    32,768    32,768    "
+                          "134.2  32K:4,096\n");
+}
+
+static void sizes_that_need_more_room_go_on_below(void **state)
+{
+    (void)state;
+    assert_contains(text, "  4K:1 128K:1,024\n");
+    for (unsigned i = 9; i < 16; i++)
+        sample_run.boots[0].layers.at[LAYER_DISK_WRITE][LAYER_FILE].hist[i] = 12345;
+    print();
+    no_line_is_wider_than_the_table(state);
+    assert_contains(text, "\n                                                                     "
+                          "       2K:12,345 4K:12,345\n");
+}
+
+static void layers_without_requests_are_left_out(void **state)
+{
+    (void)state;
+    assert_null(strstr(text, "store_read"));
+    assert_contains(text, "disk_read");
+}
+
+static void reads_have_no_rate(void **state)
+{
+    (void)state;
+    assert_contains(text, "\ndata_request page        32,768   134,217,728     4,096     4,096     "
+                          "   -  4K:32,768\n");
+}
+
+static void a_cap_that_all_policies_share_is_said_once(void **state)
+{
+    const char *first = strstr(text, "DATA_WRITE_MAX");
+
+    (void)state;
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "DATA_WRITE_MAX"));
+    assert_contains(text,
+                    "\n  capped by the kernel: at most 32 pages (131,072 bytes) in one message");
+}
+
+static void caps_that_differ_are_said_for_each_policy(void **state)
+{
+    (void)state;
+    assert_contains(text, "\n  page: capped by the policy: one page (4,096 bytes) a call\n");
+    assert_contains(text, "\n  run128: capped by the message: no call holds more than one "
+                          "data_return;");
+    assert_contains(text, "\n  page: not capped: each call is one command\n");
+    assert_contains(text, "\n  run128: capped by the kernel's disk driver: 8 buffers of a page "
+                          "(32,768 bytes)");
+}
+
+static void times_and_checks_are_said_for_each_boot(void **state)
+{
+    (void)state;
+    assert_contains(text, "page    fill 2.684 s, sync 4.000 s, both 6.684 s\n");
+    assert_contains(text,
+                    "checks       page    content: ok\n             page    disk_agrees: ok\n");
+    assert_contains(text, "             run128  content: byte 4,099 ");
+}
+
+static void a_boot_that_said_nothing_has_no_rows(void **state)
+{
+    (void)state;
+    boot_destroy(&sample_run.boots[1]);
+    boot_init(&sample_run.boots[1], &sample_options, &sample_job, policy_lookup("chunk2"), 1);
+    print();
+    assert_null(strstr(text, "chunk2"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, sample_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(no_line_is_wider_than_the_table),
+        TEST(lines_have_no_blanks_at_their_ends),
+        TEST(each_layer_has_a_row_for_each_policy),
+        TEST(sizes_that_need_more_room_go_on_below),
+        TEST(layers_without_requests_are_left_out),
+        TEST(reads_have_no_rate),
+        TEST(a_cap_that_all_policies_share_is_said_once),
+        TEST(caps_that_differ_are_said_for_each_policy),
+        TEST(times_and_checks_are_said_for_each_boot),
+        TEST(a_boot_that_said_nothing_has_no_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -650,9 +650,11 @@ static bool fault_step(struct mock_object *object, size_t i, vm_prot_t access,
     if (!object->ready || page->busy)
         return false;
     if (!page->resident) {
-        if (!page->wanted)
+        if (!page->wanted) {
+            page->wanted = true;
             request_send(object, MOCK_DATA_REQUEST, i, access);
-        page->wanted = true;
+            changed_signal();
+        }
         return false;
     }
     if ((page->lock & access) == 0)
@@ -713,6 +715,14 @@ void mock_touch(struct mock_object *object, size_t i)
     while (!object->ready)
         changed_wait();
     fault_step(object, i, VM_PROT_READ, &result);
+    leave();
+}
+
+void mock_await_wanted(struct mock_object *object, size_t i)
+{
+    enter();
+    while (!object->pages[i].wanted)
+        changed_wait();
     leave();
 }
 
@@ -1036,7 +1046,6 @@ kern_return_t memory_object_lock_request(mach_port_t control, vm_offset_t offset
     struct mock_object *object;
 
     enter();
-    nlocks++;
     object = object_lookup(control);
     if (object != NULL) {
         object->npaging++;
@@ -1047,6 +1056,7 @@ kern_return_t memory_object_lock_request(mach_port_t control, vm_offset_t offset
         object->npaging--;
         changed_signal();
     }
+    nlocks++;
     leave();
     return object == NULL ? MACH_SEND_INVALID_DEST : KERN_SUCCESS;
 }

@@ -43,6 +43,9 @@ kern_return_t mock_read(struct mock_object *object, size_t page, uint64_t *value
 /* Ask for a page as a fault does, without waiting for it. */
 void mock_touch(struct mock_object *object, size_t page);
 
+/* Wait until a page has been asked for. */
+void mock_await_wanted(struct mock_object *object, size_t page);
+
 /* Make pages resident and dirty without asking the pager for them: VALUE, VALUE + 1, ... */
 void mock_fill(struct mock_object *object, size_t page, size_t npages, uint64_t value);
 
@@ -86,7 +89,7 @@ size_t mock_queued(struct port_bucket *bucket);
 size_t mock_memory(void);
 size_t mock_rights(void);
 
-/* How many lock requests, and pages supplied, there were. */
+/* How many lock requests were done, and pages supplied. */
 size_t mock_nlocks(void);
 size_t mock_nsupplied(void);
 

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pager_sync and its kin, alone and together, and how objects begin and end. */
+#include <sched.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define WINDOW_PAGES ((size_t)2048) /* 8 MiB */
+#define BRIEFLY      20000          /* us, in which a sync that does not wait would return */
+
+/* A pager_sync in a thread of its own. */
+struct syncer {
+    pthread_t thread;
+    struct pager *pager;
+    vm_address_t start;
+    vm_size_t length;
+    error_t error;
+    bool done; /* atomically */
+};
+
+static void *syncer_main(void *arg)
+{
+    struct syncer *syncer = arg;
+
+    syncer->error = pager_sync_some(syncer->pager, syncer->start, syncer->length, 1);
+    __atomic_store_n(&syncer->done, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void syncer_start(struct syncer *syncer, size_t page, size_t npages)
+{
+    *syncer = (struct syncer){.pager = f.upi->pager, .start = page * PAGE, .length = npages * PAGE};
+    mock_check(pthread_create(&syncer->thread, NULL, syncer_main, syncer) == 0);
+}
+
+static bool syncer_done(const struct syncer *syncer)
+{
+    return __atomic_load_n(&syncer->done, __ATOMIC_ACQUIRE);
+}
+
+static error_t syncer_join(struct syncer *syncer)
+{
+    pthread_join(syncer->thread, NULL);
+    return syncer->error;
+}
+
+/* Wait until the kernel has done COUNT lock requests since BEFORE, and the pager knows. */
+static void await_locks(size_t before, size_t count)
+{
+    while (mock_nlocks() < before + count)
+        sched_yield();
+    mock_receiver_wait(f.bucket);
+}
+
+static void sync_walks_a_large_object_in_windows_of_64_messages(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer syncer;
+
+    (void)state;
+    start(3 * WINDOW_PAGES - 7);
+    mock_fill(f.object, 0, 3 * WINDOW_PAGES - 7, 1);
+    backend_set(f.upi, hold_writes, true);
+    syncer_start(&syncer, 0, 3 * WINDOW_PAGES - 7);
+    await_locks(before, 1);
+    backend_await(f.upi, nwaiting_writes, 1);
+    assert_int_equal(pager_level_lookup(f.bucket)->data_return[RT_CLASS_FILE].count, 64);
+    assert_int_equal(mock_memory(), WINDOW_PAGES * PAGE);
+    assert_int_equal(mock_nlocks(), before + 1);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    assert_int_equal(mock_nlocks(), before + 3);
+    check_disk(0, 3 * WINDOW_PAGES - 7, 1);
+    end();
+}
+
+static void sync_without_waiting_leaves_the_last_window_to_itself(void **state)
+{
+    (void)state;
+    start(WINDOW_PAGES + 1);
+    mock_fill(f.object, WINDOW_PAGES, 1, 9);
+    backend_set(f.upi, hold_writes, true);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    assert_int_equal(backend_value(f.upi, WINDOW_PAGES), 0);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, WINDOW_PAGES), 9);
+    end();
+}
+
+static void sync_without_waiting_does_not_take_errors_away(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_bad(f.upi, 1, EIO);
+    mock_fill(f.object, 0, 4, 1);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    end();
+}
+
+static void sync_of_a_range_leaves_the_rest_dirty(void **state)
+{
+    (void)state;
+    start(16);
+    mock_fill(f.object, 0, 16, 1);
+    assert_int_equal(pager_sync_some(f.upi->pager, 4 * PAGE + 5, 2 * PAGE, 1), 0);
+    check_disk(4, 3, 5); /* whole pages that the range touches */
+    assert_int_equal(backend_value(f.upi, 3), 0);
+    assert_int_equal(backend_value(f.upi, 7), 0);
+    assert_true(mock_dirty(f.object, 3));
+    assert_true(mock_dirty(f.object, 7));
+    assert_true(mock_resident(f.object, 4));
+    end();
+}
+
+static void sync_waits_for_what_was_returned_before_it(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer syncer;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    backend_set(f.upi, hold_writes, true);
+    assert_true(mock_pageout(f.object, 3));
+    backend_await(f.upi, nwaiting_writes, 1);
+    syncer_start(&syncer, 0, 16);
+    await_locks(before, 1);
+    usleep(BRIEFLY);
+    assert_false(syncer_done(&syncer));
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    assert_int_equal(backend_value(f.upi, 3), 7);
+    end();
+}
+
+static void sync_waits_for_pages_that_another_has_taken_and_not_sent(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer first;
+    struct syncer second;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    syncer_start(&second, 2, 2); /* finds the page clean */
+    await_locks(before, 1);
+    usleep(BRIEFLY);
+    assert_false(syncer_done(&first));
+    assert_false(syncer_done(&second));
+    assert_int_equal(backend_value(f.upi, 3), 0);
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&second), 0);
+    assert_int_equal(backend_value(f.upi, 3), 7);
+    assert_int_equal(syncer_join(&first), 0);
+    end();
+}
+
+static void two_syncs_of_the_same_range_both_wait_for_all_of_it(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer first;
+    struct syncer second;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    syncer_start(&second, 0, 16); /* the kernel's first answer is to this one */
+    await_locks(before, 1);
+    usleep(BRIEFLY);
+    assert_false(syncer_done(&first));
+    assert_false(syncer_done(&second));
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&first), 0);
+    assert_int_equal(backend_value(f.upi, 3), 7);
+    assert_int_equal(syncer_join(&second), 0);
+    end();
+}
+
+static void overlapping_syncs_write_no_page_twice(void **state)
+{
+    struct syncer syncers[4];
+
+    (void)state;
+    start(256);
+    mock_set_jitter(true);
+    mock_fill(f.object, 0, 256, 1);
+    for (size_t i = 0; i < 4; i++)
+        syncer_start(&syncers[i], 16 * i, 256 - 32 * i);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(syncer_join(&syncers[i]), 0);
+    mock_set_jitter(false);
+    check_disk(0, 256, 1);
+    assert_int_equal(pager_level_lookup(f.bucket)->data_return[RT_CLASS_FILE].bytes, 256 * PAGE);
+    end();
+}
+
+static void error_during_overlapping_syncs_reaches_each_of_them(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer first;
+    struct syncer second;
+
+    (void)state;
+    start(16);
+    backend_set_bad(f.upi, 3, EIO);
+    mock_fill(f.object, 0, 16, 7);
+    backend_set(f.upi, hold_writes, true);
+    syncer_start(&first, 0, 16);
+    backend_await(f.upi, nwaiting_writes, 1);
+    syncer_start(&second, 0, 16);
+    await_locks(before, 2);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&first), EIO);
+    assert_int_equal(syncer_join(&second), EIO);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    end();
+}
+
+static void flush_drops_what_was_not_written(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    assert_int_equal(mock_write(f.object, 1, 5), KERN_SUCCESS);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(mock_write(f.object, 1, 6), KERN_SUCCESS);
+    assert_int_equal(pager_flush(f.upi->pager, 1), 0);
+    assert_false(mock_resident(f.object, 1));
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
+    assert_int_equal(value, 5);
+    end();
+}
+
+static void return_writes_what_it_drops(void **state)
+{
+    (void)state;
+    start(40);
+    mock_fill(f.object, 0, 40, 5);
+    assert_int_equal(pager_return_some(f.upi->pager, 0, 39 * PAGE, 1), 0);
+    check_disk(0, 39, 5);
+    assert_false(mock_resident(f.object, 38));
+    assert_true(mock_dirty(f.object, 39));
+    end();
+}
+
+static void sync_of_an_object_that_nobody_has_mapped_returns(void **state)
+{
+    (void)state;
+    start(4);
+    mock_fill(f.object, 1, 1, 5);
+    mock_unmap(f.object);
+    f.object = NULL;
+    mock_receiver_wait(f.bucket);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    assert_int_equal(pager_flush(f.upi->pager, 0), 0);
+    assert_int_equal(backend_value(f.upi, 1), 5);
+    end();
+}
+
+static void object_that_ends_while_it_is_synced_is_written_first(void **state)
+{
+    struct syncer syncer;
+
+    (void)state;
+    start(64);
+    mock_fill(f.object, 0, 64, 5);
+    backend_set(f.upi, hold_writes, true);
+    syncer_start(&syncer, 0, 32);
+    backend_await(f.upi, nwaiting_writes, 1);
+    mock_unmap(f.object); /* returns 32 to 63, page by page */
+    f.object = NULL;
+    mock_receiver_wait(f.bucket);
+    assert_false(syncer_done(&syncer));
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    check_disk(0, 64, 5);
+    end();
+}
+
+static void lock_request_that_dies_with_its_object_does_not_hang_the_sync(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer syncer;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_receiver_wait(f.bucket);
+    mock_receiver_hold(f.bucket, true);
+    mock_unmap(f.object); /* the pager does not know yet */
+    f.object = NULL;
+    syncer_start(&syncer, 0, 16);
+    while (mock_nlocks() == before)
+        sched_yield();
+    assert_false(syncer_done(&syncer));
+    mock_receiver_hold(f.bucket, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    assert_int_equal(backend_value(f.upi, 3), 7);
+    end();
+}
+
+static void object_mapped_again_gets_what_was_still_being_written(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    mock_fill(f.object, 1, 1, 5);
+    backend_set(f.upi, hold_writes, true);
+    mock_unmap(f.object);
+    backend_await(f.upi, nwaiting_writes, 1);
+    f.object = mock_map(pager_get_port(f.upi->pager), 4);
+    mock_touch(f.object, 1);
+    mock_receiver_wait(f.bucket);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
+    assert_int_equal(value, 5);
+    assert_int_equal(f.upi->nreads, 0);
+    end();
+}
+
+static void answer_that_comes_too_late_does_not_reach_the_next_mapping(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    backend_set(f.upi, has[1], true);
+    backend_set(f.upi, hold_reads, true);
+    mock_touch(f.object, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    mock_unmap(f.object);
+    mock_receiver_wait(f.bucket);
+    f.object = mock_map(pager_get_port(f.upi->pager), 4);
+    mock_receiver_wait(f.bucket);
+    backend_set(f.upi, hold_reads, false);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
+    end();
+}
+
+static void second_kernel_is_refused_and_the_first_goes_on(void **state)
+{
+    struct mock_object *other;
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    mock_receiver_wait(f.bucket);
+    other = mock_map(pager_get_port(f.upi->pager), 4);
+    mock_receiver_wait(f.bucket);
+    assert_int_equal(mock_said("memory_object_init refused"), 1);
+    assert_int_equal(mock_read(other, 0, &value), KERN_MEMORY_ERROR);
+    mock_unmap(other);
+    assert_int_equal(mock_write(f.object, 0, 3), KERN_SUCCESS);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 0), 3);
+    end();
+}
+
+static void shutdown_writes_what_it_has_received_and_drops_the_rest(void **state)
+{
+    (void)state;
+    start(64);
+    mock_fill(f.object, 0, 64, 5);
+    backend_set(f.upi, hold_writes, true);
+    for (size_t i = 0; i < 32; i++)
+        assert_true(mock_pageout(f.object, i));
+    backend_await(f.upi, nwaiting_writes, 1);
+    mock_receiver_wait(f.bucket);
+    mock_receiver_hold(f.bucket, true);
+    for (size_t i = 32; i < 48; i++)
+        assert_true(mock_pageout(f.object, i));
+    pager_shutdown(f.upi->pager);
+    assert_true(mock_destroyed(f.object));
+    assert_false(backend_get(f.upi, cleared));
+    mock_receiver_hold(f.bucket, false);
+    backend_set(f.upi, hold_writes, false);
+    backend_await(f.upi, cleared, true);
+    check_disk(0, 32, 5);
+    assert_int_equal(backend_value(f.upi, 32), 0);
+    end();
+}
+
+static void shutdown_with_a_read_under_way_does_not_answer_it(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    backend_set(f.upi, has[1], true);
+    backend_set(f.upi, hold_reads, true);
+    mock_touch(f.object, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    pager_shutdown(f.upi->pager);
+    assert_false(backend_get(f.upi, cleared));
+    backend_set(f.upi, hold_reads, false);
+    backend_await(f.upi, cleared, true);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
+    end();
+}
+
+static void shutdown_answers_requests_that_wait_for_a_write(void **state)
+{
+    (void)state;
+    start(4);
+    mock_fill(f.object, 1, 1, 5);
+    backend_set(f.upi, hold_writes, true);
+    mock_pageout(f.object, 1);
+    mock_touch(f.object, 1);
+    mock_receiver_wait(f.bucket);
+    pager_shutdown(f.upi->pager);
+    backend_set(f.upi, hold_writes, false);
+    backend_await(f.upi, cleared, true);
+    assert_int_equal(backend_value(f.upi, 1), 5);
+    end();
+}
+
+static void pager_that_was_never_mapped_is_shut_down_at_once(void **state)
+{
+    struct user_pager_info *upi = backend_create(backend_bucket(2), 4, false);
+
+    (void)state;
+    assert_ptr_equal(pager_get_upi(upi->pager), upi);
+    pager_shutdown(upi->pager);
+    assert_true(backend_get(upi, cleared));
+    backend_destroy(upi, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sync_walks_a_large_object_in_windows_of_64_messages),
+        cmocka_unit_test(sync_without_waiting_leaves_the_last_window_to_itself),
+        cmocka_unit_test(sync_without_waiting_does_not_take_errors_away),
+        cmocka_unit_test(sync_of_a_range_leaves_the_rest_dirty),
+        cmocka_unit_test(sync_waits_for_what_was_returned_before_it),
+        cmocka_unit_test(sync_waits_for_pages_that_another_has_taken_and_not_sent),
+        cmocka_unit_test(two_syncs_of_the_same_range_both_wait_for_all_of_it),
+        cmocka_unit_test(overlapping_syncs_write_no_page_twice),
+        cmocka_unit_test(error_during_overlapping_syncs_reaches_each_of_them),
+        cmocka_unit_test(flush_drops_what_was_not_written),
+        cmocka_unit_test(return_writes_what_it_drops),
+        cmocka_unit_test(sync_of_an_object_that_nobody_has_mapped_returns),
+        cmocka_unit_test(object_that_ends_while_it_is_synced_is_written_first),
+        cmocka_unit_test(lock_request_that_dies_with_its_object_does_not_hang_the_sync),
+        cmocka_unit_test(object_mapped_again_gets_what_was_still_being_written),
+        cmocka_unit_test(answer_that_comes_too_late_does_not_reach_the_next_mapping),
+        cmocka_unit_test(second_kernel_is_refused_and_the_first_goes_on),
+        cmocka_unit_test(shutdown_writes_what_it_has_received_and_drops_the_rest),
+        cmocka_unit_test(shutdown_with_a_read_under_way_does_not_answer_it),
+        cmocka_unit_test(shutdown_answers_requests_that_wait_for_a_write),
+        cmocka_unit_test(pager_that_was_never_mapped_is_shut_down_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

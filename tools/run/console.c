@@ -379,13 +379,14 @@ static void console_feed_machbed(struct console *console, const char *text)
 {
     struct console_line line;
     const struct console_keyword *keyword;
+    size_t length = strlen(text);
     char *at;
 
-    if (strlen(text) >= sizeof(line.text)) {
+    if (length >= sizeof(line.text)) {
         console_break(console, text, "is too long");
         return;
     }
-    strcpy(line.text, text);
+    memcpy(line.text, text, length + 1);
     at = line.text + strcspn(line.text, " ");
     if (*at == ' ')
         *at++ = '\0';

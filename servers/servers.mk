@@ -11,6 +11,7 @@ SERVERS := startup pager workload
 BASE_startup := 0x08000000
 BASE_pager := 0x10000000
 BASE_workload := 0x18000000
+BASE_ext2 := 0x20000000
 
 SERVERS_OUT := $(OUT)/servers
 SERVER_IMAGES := $(SERVERS:%=$(SERVERS_OUT)/%)
@@ -19,8 +20,8 @@ MIG_OUT := $(OUT)/mig
 SERVER_LIBS := librt libpattern libstore libpager
 
 # Stubs: of our own interfaces (servers/defs) and of the kernel's.
-MIG_USERS := startup server pager_server mach mach_port mach_host gnumach mach_i386 device
-MIG_SERVERS := startup server pager_server exc notify memory_object
+MIG_USERS := startup server pager_server io fs exc mach mach_port mach_host gnumach mach_i386 device
+MIG_SERVERS := startup server pager_server io fs exc notify memory_object
 MIG_HEADERS := $(MIG_USERS:%=$(MIG_OUT)/%_user.h) $(MIG_SERVERS:%=$(MIG_OUT)/%_server.h)
 MIG_OBJECTS := $(MIG_USERS:%=$(MIG_OUT)/%_user.o) $(MIG_SERVERS:%=$(MIG_OUT)/%_server.o)
 

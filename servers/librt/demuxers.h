@@ -6,6 +6,8 @@
 #include "librt/mach.h"
 
 boolean_t exc_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+boolean_t fs_server(mach_msg_header_t *request, mach_msg_header_t *reply);
+boolean_t io_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 boolean_t memory_object_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 boolean_t notify_server(mach_msg_header_t *request, mach_msg_header_t *reply);
 boolean_t pager_server_server(mach_msg_header_t *request, mach_msg_header_t *reply);

@@ -24,7 +24,12 @@ error_t error_from_mach(kern_return_t error)
     case D_READ_ONLY:
         return EROFS;
     default:
-        /* Servers answer with errno values, which are small and do not clash with the kernel's. */
         return EIO;
     }
+}
+
+error_t error_from_rpc(kern_return_t error)
+{
+    /* MIG's errors are negative, those of mach_msg have bits above 16 set (mach/message.h). */
+    return error >= 0 && error < 0x10000 ? error : EIO;
 }

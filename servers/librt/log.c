@@ -59,3 +59,18 @@ void rt_panic(const char *format, ...)
     rt_emit("end status=99 reason=\"%s panicked\"", rt_image.name);
     rt_end(RT_END_FAILED);
 }
+
+void rt_fail(const char *format, ...)
+{
+    char reason[RT_LINE_MAX / 2];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof(reason), format, arguments);
+    va_end(arguments);
+    for (char *quote = strchr(reason, '"'); quote != NULL; quote = strchr(quote, '"'))
+        *quote = '\'';
+    rt_log("%s", reason);
+    rt_emit("end status=2 reason=\"%s: %s\"", rt_image.name, reason);
+    rt_end(RT_END_BAD_INPUT);
+}

@@ -18,6 +18,10 @@ void rt_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print "NAME: panic: " and the message, then end the run with status 99. */
 _Noreturn void rt_panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Print "NAME: " and the message, then end the run with status 2: what this server was given (an
+   image, a device) is not what it can work with. The message names it and what was expected. */
+_Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A condition that only a mistake in this program can break. */
 #define rt_assert(condition)                                                                      \
     ((condition) ? (void)0 : rt_panic("%s:%d: %s: failed: %s", __FILE__, __LINE__, __func__, #condition))

@@ -61,7 +61,11 @@ void rt_service_register(const char *name, mach_port_t port);
 /* A send right to the service NAME; waits until it has been registered. => blocks. */
 mach_port_t rt_service_lookup(const char *name);
 
-/* ERROR of the kernel, of a device or of MIG as an errno value; what has none is EIO. */
+/* ERROR of a call of the kernel or of a device as an errno value; what has none is EIO. */
 error_t error_from_mach(kern_return_t error);
+
+/* ERROR of a call of one of our servers as an errno value: the servers' answers are errno values,
+   and a call that did not get through is EIO. */
+error_t error_from_rpc(kern_return_t error);
 
 #endif

@@ -6,17 +6,23 @@
 #include <stdint.h>
 
 #include "libpattern/pattern.h"
-#include "librt/mach.h"
+#include "workload/target.h"
 
 #define JOB_REASON_MAX 256 /* bytes of the sentence on how a job ended */
 
-/* A job as the configuration says it. Sizes are bytes. */
+/* A job as the configuration says it (docs/jobs.md). Sizes are bytes. */
 struct job {
     vm_size_t size;
     vm_size_t block;
+    bool reads; /* rw=read */
+    bool rpc;   /* ioengine=rpc, else mmap */
     bool end_fsync;
     bool verify;
     struct pattern pattern;
+    struct target target;
+    struct target_open open;
+    vm_address_t address; /* of the mapping, for mmap */
+    vm_address_t buffer;  /* block bytes, for rpc */
 };
 
 /* Moments of a job, in nanoseconds of rt_clock_ns. */
@@ -30,8 +36,8 @@ struct job_times {
 void job_init(struct job *job);
 
 /*
- * Do JOB: fill a new object of the pager server through a mapping, write it out, read it back if
- * asked to. Returns the run's status, 0, 2 or 99, and says why in REASON (JOB_REASON_MAX bytes).
+ * Do JOB: write its target and have it written out, or read it and compare. Returns the run's
+ * status, 0, 2 or 99, and says why in REASON (JOB_REASON_MAX bytes).
  * => blocks.
  */
 int job_run(struct job *job, struct job_times *times, char *reason);

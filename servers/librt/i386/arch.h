@@ -3,6 +3,7 @@
 #ifndef LIBRT_ARCH_H
 #define LIBRT_ARCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "librt/mach.h"
@@ -48,6 +49,13 @@ kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp);
 
 /* Program counter and stack pointer of THREAD. => may block; an error is the kernel's. */
 kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t *sp);
+
+/* Copy BYTES; returns how many were copied, less than BYTES when a fault was resumed. */
+size_t rt_arch_copy(void *to, const void *from, size_t bytes);
+
+/* If THREAD, which has an exception, is in rt_arch_copy's loop, make it continue behind the loop.
+   => may block; KERN_NOT_RECEIVER: it is elsewhere; or an error of the kernel's. */
+kern_return_t rt_arch_copy_resume(thread_t thread);
 
 /* Continue in rt_thread_main on the stack whose end is SP. */
 _Noreturn void rt_arch_switch_stack(uintptr_t sp);

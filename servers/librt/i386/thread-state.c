@@ -32,3 +32,19 @@ kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t
     *sp = state.uesp;
     return KERN_SUCCESS;
 }
+
+kern_return_t rt_arch_copy_resume(thread_t thread)
+{
+    extern const char rt_arch_copy_start[], rt_arch_copy_end[];
+    struct i386_thread_state state;
+    mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
+    kern_return_t kr;
+
+    kr = thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    if (state.eip < (uintptr_t)rt_arch_copy_start || state.eip >= (uintptr_t)rt_arch_copy_end)
+        return KERN_NOT_RECEIVER;
+    state.eip = (uintptr_t)rt_arch_copy_end;
+    return thread_set_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, count);
+}

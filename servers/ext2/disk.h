@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The DISK pager: the file system's metadata, as a memory object over the whole partition that this
+ * server maps. libext2 works on the mapping itself (disk_ops); what it changes comes back as
+ * data_return and is written like any other pager's data.
+ */
+#ifndef EXT2_DISK_H
+#define EXT2_DISK_H
+
+#include <stdint.h>
+
+#include "libext2/ext2.h"
+#include "libstore/store.h"
+
+/* libext2's way to its blocks. The hook is not used: a server has one disk. */
+extern const struct ext2_ops disk_ops;
+
+/*
+ * Take STORE as the disk: start NWORKERS threads of the level "disk" and map it.
+ * => once; blocks; ENOMEM: no memory, or the store is too large for the address space.
+ */
+error_t disk_setup(struct store *store, unsigned int nworkers);
+
+/* Bytes that can be mapped: the store, down to whole pages. => does not block. */
+uint64_t disk_size(void);
+
+/* The file system has blocks of BLOCK_SIZE bytes: from now on metadata is written in whole ones.
+   => after the mount, before the first disk_sync. */
+void disk_set_block_size(uint32_t block_size);
+
+/* Write out all metadata that was changed before the call. Returns the first error of a write-out
+   since the last call that returned one. => blocks; not from a pager's thread. */
+error_t disk_sync(void);
+
+#endif

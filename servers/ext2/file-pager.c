@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A file's page is one to four blocks, each of which may be a hole, fresh (allocated, and holding
+ * somebody else's old data on the disk), or written. Fresh blocks and holes read as zeros. A page
+ * with a hole is supplied write-locked: writing to it asks for blocks first (file_unlock_page).
+ *
+ * Every callback takes the node's alloc_lock once, asks libext2 for blocks under it and does its I/O
+ * under it, so a block cannot become another file's in between; a truncate waits for the I/O. What is
+ * returned from behind the size, or for a hole, was truncated away: it is dropped.
+ */
+#include "ext2/file-pager.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "librt/guard.h"
+
+static struct store *file_store;
+
+void file_pager_setup(struct store *store)
+{
+    file_store = store;
+}
+
+static struct node *file_node(struct user_pager_info *upi)
+{
+    return (struct node *)upi; /* a node starts with it */
+}
+
+void file_set_size(struct node *node, uint64_t size)
+{
+    node->size = size;
+    node->extent = (vm_size_t)((size + vm_page_size - 1) / vm_page_size * vm_page_size);
+}
+
+static vm_size_t file_extent(struct user_pager_info *upi)
+{
+    return *(volatile vm_size_t *)&file_node(upi)->extent;
+}
+
+static uint64_t file_sector(uint32_t block)
+{
+    return (uint64_t)block * (node_block_size() / STORE_SECTOR_BYTES);
+}
+
+static bool file_is_fresh(const struct node *node, uint32_t file_block)
+{
+    return file_block < node->nfresh && node->fresh[file_block] != 0;
+}
+
+/* --- Reading --------------------------------------------------------------------------------- */
+
+/* What a page's blocks are. */
+struct file_page {
+    uint32_t blocks[4]; /* device blocks to read; 0: zeros */
+    unsigned int nblocks;
+    unsigned int nread;  /* how many are to be read */
+    bool consecutive;    /* all are to be read, and follow each other */
+    bool hole;           /* at least one is a hole */
+};
+
+static void file_page_add(struct node *node, const struct ext2_run *run, struct file_page *page)
+{
+    page->hole |= run->block == 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        bool zeros = run->block == 0 || file_is_fresh(node, run->first + i);
+
+        page->blocks[page->nblocks++] = zeros ? 0 : run->block + i;
+        page->nread += !zeros;
+    }
+    page->consecutive = page->nread == page->nblocks && page->nblocks == run->count;
+}
+
+/* => alloc_lock held. */
+static error_t file_page_lookup(struct node *node, vm_offset_t offset, struct file_page *page)
+{
+    uint32_t first = offset / node_block_size();
+    uint32_t count = vm_page_size / node_block_size();
+    error_t error = 0;
+
+    memset(page, 0, sizeof(*page));
+    while (page->nblocks < count && error == 0) {
+        struct ext2_run run;
+
+        error = ext2_block_map(node->inode, first + page->nblocks, count - page->nblocks, &run);
+        if (error == 0)
+            file_page_add(node, &run, page);
+    }
+    return error;
+}
+
+static error_t file_block_read(uint32_t block, vm_address_t to)
+{
+    vm_address_t data;
+    error_t error =
+        store_read(file_store, RT_CLASS_FILE, file_sector(block), node_block_size(), &data);
+
+    if (error != 0)
+        return error;
+    memcpy((void *)to, (const void *)data, node_block_size());
+    vm_deallocate(mach_task_self(), data, node_block_size());
+    return 0;
+}
+
+/* Read a page whose blocks lie apart, or are partly zeros. */
+static error_t file_page_assemble(const struct file_page *page, vm_address_t *buf)
+{
+    error_t error = 0;
+
+    *buf = 0;
+    if (vm_allocate(mach_task_self(), buf, vm_page_size, TRUE) != KERN_SUCCESS)
+        return ENOMEM;
+    for (unsigned int i = 0; i < page->nblocks && error == 0; i++)
+        if (page->blocks[i] != 0)
+            error = file_block_read(page->blocks[i], *buf + i * node_block_size());
+    if (error != 0)
+        vm_deallocate(mach_task_self(), *buf, vm_page_size);
+    return error;
+}
+
+static error_t file_page_fetch(const struct file_page *page, vm_address_t *buf)
+{
+    if (page->nread == 0)
+        return 0; /* zeros */
+    if (page->consecutive)
+        return store_read(file_store, RT_CLASS_FILE, file_sector(page->blocks[0]), vm_page_size,
+                          buf);
+    return file_page_assemble(page, buf);
+}
+
+static error_t file_read_page(struct user_pager_info *upi, vm_offset_t offset, vm_address_t *buf,
+                              int *write_lock)
+{
+    struct node *node = file_node(upi);
+    struct file_page page;
+    error_t error;
+
+    rt_rwlock_rdlock(&node->alloc_lock);
+    error = file_page_lookup(node, offset, &page);
+    if (error == 0)
+        error = file_page_fetch(&page, buf);
+    if (error == 0 && *buf != 0 && node->size < offset + vm_page_size)
+        memset((char *)*buf + (node->size - offset), 0, vm_page_size - (node->size - offset));
+    rt_rwlock_rdunlock(&node->alloc_lock);
+    *write_lock = page.hole;
+    return error;
+}
+
+/* --- Writing --------------------------------------------------------------------------------- */
+
+/* The first byte behind what may be written: the size, up to whole blocks. => alloc_lock held. */
+static uint64_t file_allocated_size(const struct node *node)
+{
+    uint32_t block_size = node_block_size();
+
+    return (node->size + block_size - 1) / block_size * block_size;
+}
+
+static void file_written(struct node *node, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count && i < node->nfresh; i++)
+        node->fresh[i] = 0; /* a pager has one writer at a time */
+}
+
+/* Write the first run of blocks of [AT, END), whole blocks, from DATA. *AT becomes its end, or how
+   far it got. => alloc_lock held. */
+static error_t file_write_run(struct node *node, uint64_t *at, uint64_t end, vm_address_t data)
+{
+    uint32_t block_size = node_block_size();
+    struct ext2_run run;
+    vm_size_t done = 0;
+    error_t error = ext2_block_map(node->inode, (uint32_t)(*at / block_size),
+                                   (uint32_t)((end - *at) / block_size), &run);
+
+    if (error != 0)
+        return error;
+    if (run.block != 0) {
+        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), data,
+                            run.count * block_size, &done);
+        run.count = done / block_size;
+        file_written(node, run.first, run.count);
+    }
+    *at += (uint64_t)run.count * block_size;
+    return error;
+}
+
+/* What lies behind the size in the file's last block is zeros on the disk. => alloc_lock held. */
+static void file_clear_tail(const struct node *node, uint64_t offset, uint64_t end,
+                            vm_address_t data)
+{
+    if (node->size < end)
+        memset((char *)data + (node->size - offset), 0, (size_t)(end - node->size));
+}
+
+static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
+                                vm_size_t length, vm_size_t *written)
+{
+    struct node *node = file_node(upi);
+    uint64_t at = offset;
+    uint64_t end = at + length;
+    error_t error = 0;
+
+    rt_rwlock_rdlock(&node->alloc_lock);
+    if (end > file_allocated_size(node))
+        end = file_allocated_size(node);
+    if (at < end)
+        file_clear_tail(node, offset, end, data);
+    /* One run; with blocks smaller than a page more, until a page is complete. */
+    do {
+        if (at < end)
+            error = file_write_run(node, &at, end, data + (vm_offset_t)(at - offset));
+    } while (error == 0 && at < end && at % vm_page_size != 0);
+    rt_rwlock_rdunlock(&node->alloc_lock);
+    if (error == 0 && at >= end)
+        *written = length; /* what lies behind END is dropped */
+    else
+        *written = (vm_size_t)(at - offset) / vm_page_size * vm_page_size;
+    return error;
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------- */
+
+/* Have room for the marks of NBLOCKS blocks. => alloc_lock held for writing; may block; ENOMEM. */
+static error_t file_reserve_fresh(struct node *node, size_t nblocks)
+{
+    size_t room = node->nfresh == 0 ? 256 : node->nfresh;
+    uint8_t *fresh;
+
+    if (nblocks <= node->nfresh)
+        return 0;
+    while (room < nblocks)
+        room *= 2;
+    fresh = realloc(node->fresh, room);
+    if (fresh == NULL)
+        return ENOMEM;
+    memset(fresh + node->nfresh, 0, room - node->nfresh);
+    node->fresh = fresh;
+    node->nfresh = room;
+    return 0;
+}
+
+/* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none, END
+   if all have. => alloc_lock held for writing. */
+static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
+{
+    error_t error = file_reserve_fresh(node, end);
+
+    while (*first < end && error == 0) {
+        struct ext2_run run;
+
+        error = ext2_block_allocate(node->inode, *first, end - *first, &run);
+        if (error != 0)
+            break;
+        if (run.fresh)
+            memset(node->fresh + run.first, 1, run.count);
+        *first += run.count;
+    }
+    return error;
+}
+
+/* Make the size reach to SIZE, or set it again after blocks were allocated behind it.
+   => alloc_lock held for writing. */
+static error_t file_extend(struct node *node, uint64_t size)
+{
+    error_t error;
+
+    if (size < node->size)
+        size = node->size;
+    error = ext2_inode_resize(node->inode, size);
+    if (error == 0)
+        file_set_size(node, size);
+    return error;
+}
+
+error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
+{
+    uint32_t block_size = node_block_size();
+    uint64_t end = offset + *length;
+    uint32_t first = (uint32_t)(offset / block_size);
+    error_t error, extend_error;
+
+    if (end > NODE_SIZE_MAX)
+        return EFBIG;
+    rt_rwlock_wrlock(&node->alloc_lock);
+    error = file_allocate(node, &first, (uint32_t)((end + block_size - 1) / block_size));
+    if ((uint64_t)first * block_size < end)
+        end = (uint64_t)first * block_size;
+    extend_error = file_extend(node, end > offset ? end : node->size);
+    rt_rwlock_wrunlock(&node->alloc_lock);
+    if (extend_error != 0)
+        return extend_error;
+    if (end <= offset)
+        return error;
+    *length = (vm_size_t)(end - offset);
+    return 0;
+}
+
+static error_t file_unlock_page(struct user_pager_info *upi, vm_offset_t address)
+{
+    struct node *node = file_node(upi);
+    uint32_t block_size = node_block_size();
+    uint32_t first = address / block_size;
+    uint64_t end = (uint64_t)address + vm_page_size;
+    error_t error = 0;
+
+    rt_rwlock_wrlock(&node->alloc_lock);
+    if (end > file_allocated_size(node))
+        end = file_allocated_size(node);
+    if (address < end)
+        error = file_allocate(node, &first, (uint32_t)(end / block_size));
+    else
+        error = EIO; /* truncated meanwhile */
+    rt_rwlock_wrunlock(&node->alloc_lock);
+    return error;
+}
+
+/* --- Size ------------------------------------------------------------------------------------ */
+
+static error_t file_is_hole(struct node *node, uint64_t offset, bool *hole)
+{
+    struct ext2_run run;
+    error_t error;
+
+    rt_rwlock_rdlock(&node->alloc_lock);
+    error = ext2_block_map(node->inode, (uint32_t)(offset / node_block_size()), 1, &run);
+    rt_rwlock_rdunlock(&node->alloc_lock);
+    *hole = error == 0 && run.block == 0;
+    return error;
+}
+
+/* Make the bytes from the size to its page's end zero in memory, so that growing over them later
+   shows zeros. => io_lock held for writing, alloc_lock not: this may fault. */
+static error_t file_zero_tail(struct node *node, uint64_t size)
+{
+    vm_size_t in_page = (vm_size_t)(size % vm_page_size);
+    bool hole;
+    error_t error = file_is_hole(node, size, &hole);
+
+    if (error != 0 || in_page == 0 || hole)
+        return error;
+    error = node_map(node, (vm_size_t)size);
+    if (error != 0)
+        return error;
+    return rt_guard_zero((char *)node->window + size, vm_page_size - in_page);
+}
+
+static error_t file_drop_behind(struct node *node, vm_size_t old_extent)
+{
+    if (node->pager == NULL || old_extent <= node->extent)
+        return 0;
+    return pager_flush_some(node->pager, node->extent, old_extent - node->extent, 1);
+}
+
+error_t file_resize(struct node *node, uint64_t size)
+{
+    vm_size_t old_extent = node->extent;
+    bool shrinks = size < node->size;
+    error_t error;
+
+    if (size > NODE_SIZE_MAX)
+        return EFBIG;
+    rt_rwlock_wrlock(&node->alloc_lock);
+    error = ext2_inode_resize(node->inode, size);
+    if (error == 0 || shrinks)
+        file_set_size(node, size);
+    rt_rwlock_wrunlock(&node->alloc_lock);
+    if (!shrinks)
+        return error;
+    if (error == 0)
+        error = file_drop_behind(node, old_extent);
+    if (error == 0)
+        error = file_zero_tail(node, size);
+    return error;
+}
+
+/* --- Blocks that nobody wrote to ------------------------------------------------------------- */
+
+/* The first stretch of fresh blocks from *FIRST on. Returns its length, 0 when there is none.
+   => alloc_lock held. */
+static uint32_t file_next_fresh(const struct node *node, uint32_t *first)
+{
+    uint32_t count = 0;
+
+    while (*first < node->nfresh && node->fresh[*first] == 0)
+        ++*first;
+    while (*first + count < node->nfresh && node->fresh[*first + count] != 0)
+        count++;
+    return count;
+}
+
+/* Write zeros to COUNT fresh file blocks from FIRST on, at most to as many as one run and one ZEROS
+   of ZEROS_SIZE bytes hold. *FIRST becomes the first that was not. => alloc_lock held for writing. */
+static error_t file_write_zeros(struct node *node, uint32_t *first, uint32_t count,
+                                vm_address_t zeros, vm_size_t zeros_size)
+{
+    uint64_t at = (uint64_t)*first * node_block_size();
+    uint64_t end = at + (uint64_t)count * node_block_size();
+    error_t error;
+
+    if (end > at + zeros_size)
+        end = at + zeros_size;
+    error = file_write_run(node, &at, end, zeros);
+    file_written(node, *first, (uint32_t)(at / node_block_size()) - *first);
+    *first = (uint32_t)(at / node_block_size());
+    return error;
+}
+
+error_t file_settle(struct node *node)
+{
+    vm_size_t zeros_size = 32 * vm_page_size;
+    vm_address_t zeros = 0;
+    uint32_t first = 0;
+    uint32_t count;
+    error_t error = 0;
+
+    rt_rwlock_wrlock(&node->alloc_lock);
+    while (error == 0 && (count = file_next_fresh(node, &first)) > 0) {
+        if (zeros == 0 && vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
+            error = ENOMEM;
+        else
+            error = file_write_zeros(node, &first, count, zeros, zeros_size);
+    }
+    rt_rwlock_wrunlock(&node->alloc_lock);
+    if (zeros != 0)
+        vm_deallocate(mach_task_self(), zeros, zeros_size);
+    return error;
+}
+
+const struct backend_ops file_backend_ops = {
+    .read_page = file_read_page,
+    .write_pages = file_write_pages,
+    .unlock_page = file_unlock_page,
+    .size = file_extent,
+};

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files and directories in use. A node is there once for each inode that was ever looked up, until
+ * the unmount, and has one port that stands for it.
+ *
+ * Locks of a node, in this order, before those of libext2:
+ *   io_lock     RPC handlers only. For writing: who changes the contents' bytes or the size. For
+ *               reading: who copies bytes out. Held while the file's memory is touched, so a
+ *               pager's thread must never take it.
+ *   alloc_lock  what libext2 calls the map lock: which block holds what, and the size. Pagers take
+ *               it. Nothing that may fault on a file's memory happens with it held.
+ */
+#ifndef EXT2_NODE_H
+#define EXT2_NODE_H
+
+#include <stdbool.h>
+
+#include "ext2/backend.h"
+#include "libext2/ext2.h"
+#include "libstore/store.h"
+#include "librt/ports.h"
+#include "librt/sync.h"
+
+struct node {
+    struct user_pager_info info; /* first: the pager's callbacks get a node by it */
+    struct ext2_inode *inode;
+    struct node *next;
+    mach_port_t port;
+
+    struct rt_rwlock io_lock;
+    struct pager *pager;        /* null until the file's memory is first needed */
+    mach_port_t memory_object;  /* a send right */
+    vm_address_t window;        /* the file's memory from its start, in this task */
+    vm_size_t window_size;      /* 0: not mapped */
+
+    struct rt_rwlock alloc_lock;
+    uint64_t size;    /* bytes */
+    vm_size_t extent; /* the size up to whole pages; may be read without the lock */
+    uint8_t *fresh;   /* for each file block: allocated, and never written to the disk */
+    size_t nfresh;    /* length of fresh */
+};
+
+/* Files beyond this many bytes cannot be: a memory object's offsets have 32 bits on i386. */
+#define NODE_SIZE_MAX ((uint64_t)0xfffff000u)
+
+/*
+ * Serve files of FS, whose data is in STORE: start NWORKERS threads of the level "file". Nodes'
+ * ports are made in RPC_BUCKET.
+ * => once; may block; ENOMEM.
+ */
+error_t nodes_setup(struct ext2_fs *fs, struct store *store, struct port_bucket *rpc_bucket,
+                    unsigned int nworkers);
+
+/* The node of INODE, whose reference is consumed, also on failure. => may block; ENOMEM. */
+error_t node_open(struct ext2_inode *inode, struct node **node);
+
+/* The node that PORT stands for, or null. => takes the bucket's own lock only. */
+struct node *node_of_port(mach_port_t port);
+
+/* The file system that nodes are of. => does not block. */
+struct ext2_fs *nodes_fs(void);
+
+bool node_is_file(struct node *node);
+
+/* Block size of the file system, bytes. */
+uint32_t node_block_size(void);
+
+/*
+ * Have NODE's memory mapped from 0 to SIZE, or more.
+ * => io_lock held for writing; may block; ENOMEM.
+ */
+error_t node_map(struct node *node, vm_size_t size);
+
+/* The send right to NODE's memory object. => io_lock held for writing; may block; ENOMEM. */
+error_t node_memory_object(struct node *node, mach_port_t *port);
+
+/* Write NODE's data out; the first error since the last call. => blocks; no lock held. */
+error_t node_sync_data(struct node *node, bool wait);
+
+/* All data and all metadata. => blocks; no lock held; the first error, but does all it can. */
+error_t nodes_sync(bool wait);
+
+/* Give up all nodes, before the unmount. => no request is under way or comes. */
+void nodes_close(void);
+
+#endif

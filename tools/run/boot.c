@@ -189,18 +189,28 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
         boot_size_check(boot);
 }
 
-static int boot_qemu_run(struct boot *boot, const struct command *command)
+static bool boot_is_kvm(const struct boot *boot)
+{
+    return strcmp(boot->options->accel->name, "kvm") == 0;
+}
+
+static void boot_qemu_run(struct boot *boot, const struct command *command)
 {
     char serial[PATH_MAX];
     char errors[PATH_MAX];
-    struct qemu_watch watch = {.serial = serial, .console = &boot->console};
-    bool kvm = strcmp(boot->options->accel->name, "kvm") == 0;
+    struct qemu_watch watch = {
+        .serial = serial,
+        .console = &boot->console,
+        .awaited = "workload",
+        .progress = stdout,
+    };
 
     boot_path(boot, MACHINE_SERIAL, serial);
     boot_path(boot, MACHINE_ERRORS, errors);
     watch.timeout_ms = boot->options->timeout * 1000;
-    watch.silence_ms = kvm ? BOOT_KVM_SILENCE_MS : 0;
-    return qemu_run(&boot->ending, &watch, command->words, boot->folder, errors, &boot->failure);
+    watch.silence_ms = boot_is_kvm(boot) ? BOOT_KVM_SILENCE_MS : 0;
+    boot->ran = qemu_run(&boot->ending, &watch, command->words, boot->folder, errors,
+                         &boot->failure) == STATUS_SUCCESS;
 }
 
 static void boot_trace_read(struct boot *boot)
@@ -273,7 +283,8 @@ static void boot_disk_check(struct boot *boot)
 static void boot_judge(struct boot *boot)
 {
     char qemu_error[256];
-    struct verdict_case verdict = {&boot->console, &boot->ending, boot->job, qemu_error};
+    struct verdict_case verdict = {&boot->console, &boot->ending, boot->job, qemu_error,
+                                   boot_is_kvm(boot)};
 
     boot_line_read(boot, MACHINE_ERRORS, qemu_error, sizeof(qemu_error));
     verdict_judge(&verdict, &boot->failure);
@@ -291,17 +302,18 @@ static void boot_disk_dispose(struct boot *boot)
     char disk[PATH_MAX];
 
     boot_path(boot, MACHINE_DISK, disk);
-    boot->disk_kept = access(disk, F_OK) == 0;
-    if (!boot->disk_kept || boot->options->keep || boot->failure.status != STATUS_SUCCESS)
-        return;
-    if (unlink(disk) == 0)
-        boot->disk_kept = false;
+    boot->disk_kept = boot->ran && (boot->options->keep || boot->failure.status != STATUS_SUCCESS);
+    if (!boot->disk_kept && unlink(disk) != 0 && errno != ENOENT)
+        failure_set(&boot->failure, STATUS_BAD_INPUT, "%s cannot be removed: %s", disk,
+                    strerror(errno));
 }
 
 void boot_run(struct boot *boot, const struct folder *run, const struct command *command)
 {
     boot_prepare(boot, run);
-    if (boot->failure.status == STATUS_SUCCESS && boot_qemu_run(boot, command) == STATUS_SUCCESS)
+    if (boot->failure.status == STATUS_SUCCESS)
+        boot_qemu_run(boot, command);
+    if (boot->ran)
         boot_judge(boot);
     boot_disk_dispose(boot);
 }

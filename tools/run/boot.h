@@ -29,6 +29,7 @@ struct boot {
     struct trace trace;
     struct mbr mbr;
     struct layers layers;                  /* those of the server under test, and the disk's */
+    bool ran;                              /* QEMU did */
     bool traced;                           /* the disk's layers are known */
     char content[CONTENT_RESULT_BYTES];    /* "": not checked */
     char disk_agrees[CLAIMS_RESULT_BYTES]; /* "": not checked */

@@ -19,6 +19,7 @@
 #include "size.h"
 
 #define CONSOLE_FIELDS_MAX 8
+#define CONSOLE_TIMES_MAX  INT32_MAX /* nobody writes a place that often */
 
 /* The fields of one line, in the order of its keyword's table entry. */
 struct console_line {
@@ -211,7 +212,7 @@ static error_t console_take_claim(struct console *console, const struct console_
         error = console_word_copy(claim.device, line->fields[1]);
     if (error == 0)
         error = console_numbers_parse(line, 2, 3, values);
-    if (error == 0 && (claim.sectors == 0 || claim.times == 0))
+    if (error == 0 && (claim.sectors == 0 || claim.times == 0 || claim.times > CONSOLE_TIMES_MAX))
         error = EINVAL;
     if (error != 0)
         return error;
@@ -435,11 +436,18 @@ bool console_feed_death(struct console *console, const char *line)
     return true;
 }
 
+static void console_feed_other(struct console *console, const char *line)
+{
+    if (console->kernel[0] == '\0' && strncmp(line, "GNU Mach ", 9) == 0)
+        snprintf(console->kernel, sizeof(console->kernel), "%s", line);
+    console_feed_death(console, line);
+}
+
 void console_feed(struct console *console, const char *line)
 {
     console->lines++;
     if (strncmp(line, "machbed ", 8) == 0)
         console_feed_machbed(console, line + 8);
     else
-        console_feed_death(console, line);
+        console_feed_other(console, line);
 }

@@ -59,6 +59,7 @@ struct console_end {
 
 struct console {
     uint64_t lines;
+    char kernel[CONSOLE_WORD_BYTES]; /* the kernel's first line, "GNU Mach ...", or "" */
     struct console_job job;
     struct console_end end;
     struct console_server *servers;

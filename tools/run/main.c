@@ -73,10 +73,14 @@ static void main_boot_conclude(struct run *run, const struct boot *boot)
                     boot->failure.reason);
 }
 
-/* Whether a boot that ended like this makes further ones pointless. */
-static bool main_status_is_final(int status)
+/* Whether there is another boot, and the last one did not end in a way that makes it pointless. */
+static bool main_is_going_on(const struct run *run)
 {
-    return status == STATUS_BAD_INPUT || status > STATUS_SIGNALLED;
+    int last =
+        run->boots_count == 0 ? STATUS_SUCCESS : run->boots[run->boots_count - 1].failure.status;
+
+    return run->boots_count < run->options->policies_count && last != STATUS_BAD_INPUT &&
+           last < STATUS_SIGNALLED;
 }
 
 static void main_boot(struct run *run, const struct folder *folder, const struct command *command)
@@ -90,6 +94,9 @@ static void main_boot(struct run *run, const struct folder *folder, const struct
     fflush(stdout);
     boot_init(boot, options, run->job, policy, main_seed_make(options));
     boot_run(boot, folder, command);
+    if (boot->ran)
+        printf("  status %d after %.1f s\n", boot->failure.status,
+               (double)boot->ending.end_ms / 1000);
     main_boot_conclude(run, boot);
 }
 
@@ -98,8 +105,7 @@ static void main_boots(struct run *run, const struct folder *folder)
     struct command command;
 
     if (machine_command(&command, run->options, &run->failure) == STATUS_SUCCESS) {
-        while (run->boots_count < run->options->policies_count &&
-               !main_status_is_final(run->failure.status))
+        while (main_is_going_on(run))
             main_boot(run, folder, &command);
     }
     command_destroy(&command);
@@ -123,10 +129,10 @@ static void main_boot_report(const struct boot *boot)
 
     if (boot->disk_kept)
         printf("kept: %s/%s\n", boot->folder, MACHINE_DISK);
-    if (boot->failure.status == STATUS_SUCCESS)
+    if (boot->failure.status == STATUS_SUCCESS || !boot->ran)
         return;
     snprintf(serial, sizeof(serial), "%.*s/%s", PATH_MAX - 32, boot->folder, MACHINE_SERIAL);
-    printf("policy %s: status %d; the last lines of %s:\n", boot->policy->choice.name,
+    printf("policy %s, status %d, the last lines of %s:\n", boot->policy->choice.name,
            boot->failure.status, serial);
     tail_print_last(serial, MAIN_CONSOLE_LINES, stdout);
 }
@@ -154,7 +160,7 @@ static void main_report(struct run *run, const struct folder *folder)
         main_boot_report(&run->boots[i]);
     snprintf(path, sizeof(path), "%.*s/result.json", PATH_MAX - 32, folder->path);
     if (result_write(run, path, &run->failure) == STATUS_SUCCESS)
-        printf("files: %s, and serial.log and qemu.trace in a folder for each policy\n", path);
+        printf("files: %s; beside it, for each policy, serial.log and qemu.trace\n", path);
 }
 
 static void main_run(struct run *run)

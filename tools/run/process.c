@@ -178,7 +178,7 @@ void process_end(struct process *process)
     kill(-group, SIGTERM);
     if (!process_wait_end(process, PROCESS_GRACE_MS)) {
         kill(-group, SIGKILL);
-        while (!process_wait_end(process, PROCESS_GRACE_MS))
-            continue;
+        while (!process_wait_end(process, PROCESS_GRACE_MS)) {
+        }
     }
 }

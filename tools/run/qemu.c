@@ -14,7 +14,7 @@
 #include "process.h"
 #include "tail.h"
 
-#define QEMU_STEP_MS  25u
+#define QEMU_STEP_MS  20u
 #define QEMU_GRACE_MS 500u
 
 struct qemu {
@@ -38,8 +38,33 @@ static uint64_t qemu_clock_ms(void)
 
 static bool qemu_end_set(struct qemu *qemu, enum qemu_end end, int value)
 {
-    *qemu->ending = (struct qemu_ending){end, value};
+    qemu->ending->end = end;
+    qemu->ending->value = value;
     return true;
+}
+
+static bool qemu_server_is_up(const struct qemu_watch *watch)
+{
+    const struct console_server *server = console_server_lookup(watch->console, watch->awaited);
+
+    return server != NULL && server->started;
+}
+
+/* Notes when the kernel and the awaited server first spoke. */
+static void qemu_times_note(struct qemu *qemu)
+{
+    const struct qemu_watch *watch = qemu->watch;
+    struct qemu_ending *ending = qemu->ending;
+    uint64_t elapsed = qemu_clock_ms() - qemu->start_ms;
+
+    if (ending->kernel_ms == 0 && watch->console->kernel[0] != '\0') {
+        ending->kernel_ms = elapsed;
+        fprintf(watch->progress, "  %s is up after %.1f s\n", watch->console->kernel,
+                (double)elapsed / 1000);
+        fflush(watch->progress);
+    }
+    if (ending->server_ms == 0 && qemu_server_is_up(watch))
+        ending->server_ms = elapsed;
 }
 
 /* Whether the kernel has said its last words and had its grace. They may lack their line break. */
@@ -92,6 +117,7 @@ static bool qemu_step(struct qemu *qemu)
         break;
     }
     tail_read(&qemu->tail, qemu->watch->console);
+    qemu_times_note(qemu);
     return qemu_limits_check(qemu);
 }
 
@@ -103,11 +129,14 @@ int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *c
 
     if (status != STATUS_SUCCESS)
         return status;
+    *ending = (struct qemu_ending){0};
     tail_init(&qemu.tail, watch->serial);
-    while (!qemu_step(&qemu))
-        continue;
+    while (!qemu_step(&qemu)) {
+    }
     process_end(&qemu.process);
     tail_finish(&qemu.tail, watch->console);
+    qemu_times_note(&qemu);
+    ending->end_ms = qemu_clock_ms() - qemu.start_ms;
     tail_destroy(&qemu.tail);
     return STATUS_SUCCESS;
 }

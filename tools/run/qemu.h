@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "console.h"
 #include "failure.h"
@@ -22,11 +23,16 @@ enum qemu_end {
 struct qemu_ending {
     enum qemu_end end;
     int value;
+    uint64_t kernel_ms; /* from the start to the kernel's first line; 0: it never came */
+    uint64_t server_ms; /* ... to the first line of the awaited server; 0: it never came */
+    uint64_t end_ms;    /* ... to the end */
 };
 
 struct qemu_watch {
     const char *serial;      /* path of the console's file */
     struct console *console; /* gets its lines */
+    const char *awaited;     /* the server whose start is timed */
+    FILE *progress;          /* gets a line when the kernel is up */
     uint64_t timeout_ms;
     uint64_t silence_ms; /* how long it may say nothing at all; 0: as long as it likes */
 };

@@ -97,6 +97,12 @@ static json_t *result_servers(const struct console *console)
     return object;
 }
 
+/* The guest's own look at the content stands beside the host's. */
+static const char *result_check_name(const struct console_check *check)
+{
+    return strcmp(check->name, "content") == 0 ? "content_guest" : check->name;
+}
+
 static json_t *result_checks(const struct boot *boot)
 {
     json_t *object = json_object();
@@ -104,10 +110,7 @@ static json_t *result_checks(const struct boot *boot)
     for (size_t i = 0; i < boot->console.checks_count; i++) {
         const struct console_check *check = &boot->console.checks[i];
 
-        if (strcmp(check->name, "content") != 0)
-            json_object_set_new(object, check->name, json_string(check->result));
-        else if (strcmp(check->result, "ok") != 0 || boot->content[0] == '\0')
-            json_object_set_new(object, "content_guest", json_string(check->result));
+        json_object_set_new(object, result_check_name(check), json_string(check->result));
     }
     if (boot->content[0] != '\0')
         json_object_set_new(object, "content", json_string(boot->content));
@@ -132,6 +135,22 @@ static void result_job_times(json_t *object, const struct console_job *job)
     json_object_set_new(object, "sync_us", job->said ? result_number(job->sync_us) : json_null());
     json_object_set_new(object, "runtime_us",
                         job->said ? result_number(job->runtime_us) : json_null());
+}
+
+static json_t *result_milliseconds(uint64_t value)
+{
+    return value == 0 ? json_null() : result_number(value);
+}
+
+/* From QEMU's start on, to some 20 ms. */
+static json_t *result_boot_times(const struct qemu_ending *ending)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "kernel", result_milliseconds(ending->kernel_ms));
+    json_object_set_new(object, "workload", result_milliseconds(ending->server_ms));
+    json_object_set_new(object, "end", result_milliseconds(ending->end_ms));
+    return object;
 }
 
 static void result_job_layers(json_t *object, const struct boot *boot)
@@ -169,6 +188,7 @@ static json_t *result_job(const struct boot *boot)
                                                    : result_number(console->stores[0].block));
     json_object_set_new(object, "bytes", result_number(boot->job->size));
     result_job_times(object, &console->job);
+    json_object_set_new(object, "boot_ms", result_boot_times(&boot->ending));
     json_object_set_new(object, "seed", result_number(boot->seed));
     result_job_layers(object, boot);
     json_object_set_new(object, "checks", result_checks(boot));

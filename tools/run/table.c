@@ -234,20 +234,25 @@ static void table_check_print(const char *layer, const struct boot *boot, const 
     table_wrap(result, column < 0 ? 0 : (unsigned)column, 23, stream);
 }
 
+static void table_boot_checks_print(const char *layer, const struct boot *boot, FILE *stream)
+{
+    if (boot->content[0] != '\0')
+        table_check_print(layer, boot, "content", boot->content, stream);
+    if (boot->disk_agrees[0] != '\0')
+        table_check_print("", boot, "disk_agrees", boot->disk_agrees, stream);
+    for (size_t i = 0; i < boot->console.checks_count; i++) {
+        const struct console_check *check = &boot->console.checks[i];
+        char name[CONSOLE_WORD_BYTES + 16];
+
+        snprintf(name, sizeof(name), "%s, in the guest", check->name);
+        table_check_print("", boot, name, check->result, stream);
+    }
+}
+
 static void table_checks_print(const struct run *run, FILE *stream)
 {
-    const char *layer = "checks";
-
-    for (size_t i = 0; i < run->boots_count; i++) {
-        const struct boot *boot = &run->boots[i];
-
-        if (boot->content[0] != '\0') {
-            table_check_print(layer, boot, "content", boot->content, stream);
-            layer = "";
-        }
-        if (boot->disk_agrees[0] != '\0')
-            table_check_print(layer, boot, "disk_agrees", boot->disk_agrees, stream);
-    }
+    for (size_t i = 0; i < run->boots_count; i++)
+        table_boot_checks_print(i == 0 ? "checks" : "", &run->boots[i], stream);
 }
 
 void table_print(const struct run *run, FILE *stream)

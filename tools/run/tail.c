@@ -87,6 +87,8 @@ static void tail_print_ring(FILE *from, unsigned count, char **lines, size_t *ca
         read += !tail_line_is_empty(lines[read % ring]);
     for (unsigned long i = read < count ? 0 : read - count; i < read; i++)
         tail_line_print(lines[i % ring], stream);
+    if (read == 0)
+        fputs("  (it is empty)\n", stream);
 }
 
 void tail_print_last(const char *path, unsigned count, FILE *stream)

@@ -68,6 +68,10 @@ static void verdict_exit_unknown(const struct verdict_case *verdict, struct fail
         failure_set(failure, STATUS_FAILED,
                     "the guest said that it ends with status %" PRIu64 ", but QEMU exited with %d",
                     verdict->console->end.status, value);
+    else if (value == 0 && verdict->kvm && verdict->console->lines == 0)
+        failure_set(failure, STATUS_BAD_INPUT,
+                    "KVM gives no sign of life: the machine was reset before it said a word; use "
+                    "ACCEL=tcg");
     else if (value == 0)
         failure_set(failure, STATUS_KERNEL_DIED,
                     "the machine was reset or switched off, and nobody said how it went");

@@ -14,6 +14,7 @@ struct verdict_case {
     const struct qemu_ending *ending;
     const struct job *job;
     const char *qemu_error; /* what QEMU itself complained of, or "" */
+    bool kvm;
 };
 
 /*

@@ -30,7 +30,7 @@ static inline void sample_feed(struct boot *boot, const char *const *lines, size
 static inline void sample_commands(struct boot *boot, uint64_t bytes)
 {
     boot->traced = true;
-    for (uint64_t at = 0; at < sample_job.size; at += bytes)
+    for (uint64_t done = 0; done < sample_job.size; done += bytes)
         layer_add(&boot->layers.at[LAYER_DISK_WRITE][LAYER_FILE], bytes);
     layer_add(&boot->layers.at[LAYER_DISK_READ][LAYER_META], 512);
     strcpy(boot->content, "ok");
@@ -57,6 +57,7 @@ static inline void sample_boot_page(struct boot *boot)
     boot_init(boot, &sample_options, &sample_job, policy_lookup("page"), 4711);
     sample_feed(boot, lines, sizeof(lines) / sizeof(lines[0]));
     sample_commands(boot, 4096);
+    boot->ending = (struct qemu_ending){QEMU_EXITED, 33, 900, 1900, 9000};
 }
 
 static inline void sample_boot_run128(struct boot *boot)

@@ -121,6 +121,7 @@ static void a_line_that_breaks_the_rules_is_reported_by_its_number(void **state)
         {"machbed check name=x result=a\"b", "lacks 'result='"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=0 times=1", "malformed"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=0", "malformed"},
+        {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=2147483648", "malformed"},
         {"machbed store server=p device=sd0s2 block=0 rmw_bytes=0 copied_bytes=0", "malformed"},
         {"machbed store server=p device=sd0s2 block=513 rmw_bytes=0 copied_bytes=0", "malformed"},
         {"machbed counter server=p layer=data class=file count=0 bytes=0 max=0 hist=-",
@@ -202,6 +203,16 @@ static void lines_for_people_are_left_alone(void **state)
     assert_int_equal(console.servers_count, 0);
 }
 
+static void the_kernels_first_line_is_kept(void **state)
+{
+    (void)state;
+    console_feed(&console, "error: Can't get controller info..");
+    assert_string_equal(console.kernel, "");
+    console_feed(&console, "GNU Mach 1.8+git20250702-up-486");
+    console_feed(&console, "GNU Mach again");
+    assert_string_equal(console.kernel, "GNU Mach 1.8+git20250702-up-486");
+}
+
 static void a_panic_is_recognised_at_the_start_of_a_line(void **state)
 {
     static const char line[] = "panic ../vm/vm_page.c:1618: vm_page_evict: vm_page: unable to "
@@ -259,6 +270,7 @@ int main(void)
         TEST(what_may_be_said_once_is_not_taken_twice),
         TEST(a_line_of_any_length_is_no_harm),
         TEST(lines_for_people_are_left_alone),
+        TEST(the_kernels_first_line_is_kept),
         TEST(a_panic_is_recognised_at_the_start_of_a_line),
         TEST(a_panic_of_a_kernel_with_several_processors_is_recognised),
         TEST(a_kernel_assertion_is_recognised),

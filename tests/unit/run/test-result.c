@@ -100,6 +100,9 @@ static void each_boot_is_an_entry(void **state)
     assert_number("jobs/0/fill_us", 2684354);
     assert_number("jobs/0/sync_us", 4000000);
     assert_number("jobs/0/runtime_us", 6684400);
+    assert_number("jobs/0/boot_ms/kernel", 900);
+    assert_number("jobs/0/boot_ms/workload", 1900);
+    assert_number("jobs/0/boot_ms/end", 9000);
     assert_number("jobs/0/seed", 4711);
 }
 
@@ -157,6 +160,7 @@ static void checks_status_and_reason_are_said_in_full(void **state)
     (void)state;
     assert_text("jobs/0/checks/content", "ok");
     assert_text("jobs/0/checks/disk_agrees", "ok");
+    assert_text("jobs/1/checks/content_guest", "ok");
     assert_contains(json_string_value(at("jobs/1/checks/content")), "byte 4,099 ");
     assert_ptr_equal(json_object_get(at("jobs/0/checks"), "fsck"), NULL);
     assert_number("jobs/0/status", 0);
@@ -174,6 +178,7 @@ static void a_boot_that_failed_early_has_nulls(void **state)
     json_decref(root);
     write_and_read();
     assert_is_null("jobs/1/fill_us");
+    assert_is_null("jobs/1/boot_ms/kernel");
     assert_is_null("jobs/1/layers/data_return");
     assert_is_null("jobs/1/layers/disk_write");
     assert_is_null("jobs/1/layers_meta/disk_write");

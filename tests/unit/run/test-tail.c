@@ -81,6 +81,7 @@ static const char *last(unsigned count)
 static void the_last_lines_are_printed_without_what_upsets_a_terminal(void **state)
 {
     (void)state;
+    assert_string_equal(last(3), "  (it is empty)\n");
     write_text("one\r\ntwo\x1b[2J\r\n\r\nthree\r\nfour");
     assert_string_equal(last(3), "  two[2J\n  three\n  four\n");
     assert_string_equal(last(30), "  one\n  two[2J\n  three\n  four\n");

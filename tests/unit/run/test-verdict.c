@@ -8,6 +8,7 @@ static struct console console;
 static struct qemu_ending ending;
 static struct failure verdict_failure;
 static const char *qemu_error;
+static bool kvm;
 static const struct job job = {.name = "pager", .fs = "none", .size = 131072};
 
 static const char *const good_lines[] = {
@@ -31,6 +32,7 @@ static int setup(void **state)
     (void)state;
     console_init(&console);
     qemu_error = "";
+    kvm = false;
     ending = (struct qemu_ending){QEMU_EXITED, 33};
     verdict_failure = (struct failure){0};
     return 0;
@@ -45,7 +47,7 @@ static int teardown(void **state)
 
 static void judge(void)
 {
-    struct verdict_case verdict = {&console, &ending, &job, qemu_error};
+    struct verdict_case verdict = {&console, &ending, &job, qemu_error, kvm};
 
     verdict_judge(&verdict, &verdict_failure);
 }
@@ -91,7 +93,7 @@ static void no_line_can_be_left_out(void **state)
 
 static void what_was_counted_must_be_claimed(void **state)
 {
-    struct verdict_case verdict = {&console, &ending, &job, ""};
+    struct verdict_case verdict = {&console, &ending, &job, "", false};
 
     (void)state;
     good_but(GOOD_LINES);
@@ -194,6 +196,17 @@ static void silence_under_kvm_names_the_way_out(void **state)
     assert_contains(verdict_failure.reason, "ACCEL=tcg");
 }
 
+static void a_reset_without_a_word_is_kvms_under_kvm(void **state)
+{
+    (void)state;
+    kvm = true;
+    ending.value = 0;
+    assert_verdict(STATUS_BAD_INPUT, "KVM gives no sign of life");
+    console_feed(&console, "GNU Mach");
+    verdict_failure = (struct failure){0};
+    assert_verdict(STATUS_KERNEL_DIED, "nobody said how it went");
+}
+
 static void a_panic_comes_before_all_that_follows_from_it(void **state)
 {
     (void)state;
@@ -252,7 +265,7 @@ static void a_torn_line_fails_a_boot_that_is_well_otherwise(void **state)
 
 static void only_a_guest_that_ended_by_itself_has_its_disk_checked(void **state)
 {
-    struct verdict_case verdict = {&console, &ending, &job, ""};
+    struct verdict_case verdict = {&console, &ending, &job, "", false};
 
     (void)state;
     assert_false(verdict_is_checkable(&verdict));
@@ -285,6 +298,7 @@ int main(void)
         TEST(a_signal_that_kills_qemu_is_named),
         TEST(the_time_limit_is_no_end),
         TEST(silence_under_kvm_names_the_way_out),
+        TEST(a_reset_without_a_word_is_kvms_under_kvm),
         TEST(a_panic_comes_before_all_that_follows_from_it),
         TEST(an_assertion_is_told_from_a_panic),
         TEST(a_crash_comes_before_the_time_limit),

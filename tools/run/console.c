@@ -415,22 +415,28 @@ static bool console_is_panic(const char *line)
     return strncmp(line, "panic ", 6) == 0 && console_has_line_number(line);
 }
 
-static bool console_is_assertion(const char *line)
+/* Length of the assertion that the line starts with, or 0. The kernel breaks no line after it, so
+   that what its debugger says stands behind it. */
+static size_t console_assertion_length(const char *line)
 {
-    const char *assertion = strstr(line, ": Assertion `");
+    static const char end[] = "' failed.";
+    const char *text = strstr(line, ": Assertion `");
+    const char *found = text == NULL ? NULL : strstr(text, end);
 
-    return assertion != NULL && strstr(assertion, "' failed.") != NULL &&
-           console_has_line_number(line);
+    if (found == NULL || !console_has_line_number(line))
+        return 0;
+    return (size_t)(found - line) + sizeof(end) - 1;
 }
 
 bool console_feed_death(struct console *console, const char *line)
 {
     bool panic = console_is_panic(line);
+    size_t length = panic ? strlen(line) : console_assertion_length(line);
 
-    if (!panic && !console_is_assertion(line))
+    if (length == 0)
         return false;
     if (console->death[0] == '\0') {
-        snprintf(console->death, sizeof(console->death), "%s", line);
+        snprintf(console->death, sizeof(console->death), "%.*s", (int)length, line);
         console->death_is_panic = panic;
     }
     return true;

@@ -247,6 +247,14 @@ static void a_kernel_assertion_is_recognised(void **state)
     assert_false(console.death_is_panic);
 }
 
+static void what_stands_behind_an_assertion_is_cut_off(void **state)
+{
+    (void)state;
+    console_feed(&console, "a.c:1: f: Assertion `x' failed.panic ../kern/debug.c:103: Debugger: y");
+    assert_string_equal(console.death, "a.c:1: f: Assertion `x' failed.");
+    assert_false(console.death_is_panic);
+}
+
 static void the_first_of_the_last_words_is_kept(void **state)
 {
     (void)state;
@@ -274,6 +282,7 @@ int main(void)
         TEST(a_panic_is_recognised_at_the_start_of_a_line),
         TEST(a_panic_of_a_kernel_with_several_processors_is_recognised),
         TEST(a_kernel_assertion_is_recognised),
+        TEST(what_stands_behind_an_assertion_is_cut_off),
         TEST(the_first_of_the_last_words_is_kept),
     };
 

@@ -254,9 +254,9 @@ static error_t disk_write_pages(struct user_pager_info *upi, vm_offset_t offset,
         vm_size_t done = 0;
 
         if (start < stop)
-            error = store_write(disk.store, RT_CLASS_META, start / STORE_SECTOR_BYTES,
-                                data + (vm_offset_t)(start - offset), (vm_size_t)(stop - start),
-                                &done);
+            error =
+                store_write(disk.store, RT_CLASS_META, start / STORE_SECTOR_BYTES,
+                            data + (vm_offset_t)(start - offset), (vm_size_t)(stop - start), &done);
         disk_write_end(start, stop, error == 0);
         at = error == 0 ? stop : start + done;
     }

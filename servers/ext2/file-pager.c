@@ -4,9 +4,9 @@
  * somebody else's old data on the disk), or written. Fresh blocks and holes read as zeros. A page
  * with a hole is supplied write-locked: writing to it asks for blocks first (file_unlock_page).
  *
- * Every callback takes the node's alloc_lock once, asks libext2 for blocks under it and does its I/O
- * under it, so a block cannot become another file's in between; a truncate waits for the I/O. What is
- * returned from behind the size, or for a hole, was truncated away: it is dropped.
+ * Every callback takes the node's alloc_lock once, asks libext2 for blocks under it and does its
+ * I/O under it, so a block cannot become another file's in between; a truncate waits for the I/O.
+ * What is returned from behind the size, or for a hole, was truncated away: it is dropped.
  */
 #include "ext2/file-pager.h"
 
@@ -54,9 +54,9 @@ static bool file_is_fresh(const struct node *node, uint32_t file_block)
 struct file_page {
     uint32_t blocks[4]; /* device blocks to read; 0: zeros */
     unsigned int nblocks;
-    unsigned int nread;  /* how many are to be read */
-    bool consecutive;    /* all are to be read, and follow each other */
-    bool hole;           /* at least one is a hole */
+    unsigned int nread; /* how many are to be read */
+    bool consecutive;   /* all are to be read, and follow each other */
+    bool hole;          /* at least one is a hole */
 };
 
 static void file_page_add(struct node *node, const struct ext2_run *run, struct file_page *page)
@@ -239,8 +239,8 @@ static error_t file_reserve_fresh(struct node *node, size_t nblocks)
     return 0;
 }
 
-/* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none, END
-   if all have. => alloc_lock held for writing. */
+/* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none,
+   END if all have. => alloc_lock held for writing. */
 static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
 {
     error_t error = file_reserve_fresh(node, end);
@@ -389,7 +389,8 @@ static uint32_t file_next_fresh(const struct node *node, uint32_t *first)
 }
 
 /* Write zeros to COUNT fresh file blocks from FIRST on, at most to as many as one run and one ZEROS
-   of ZEROS_SIZE bytes hold. *FIRST becomes the first that was not. => alloc_lock held for writing. */
+   of ZEROS_SIZE bytes hold. *FIRST becomes the first that was not. => alloc_lock held for writing.
+ */
 static error_t file_write_zeros(struct node *node, uint32_t *first, uint32_t count,
                                 vm_address_t zeros, vm_size_t zeros_size)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The pagers of files: where a file's pages come from and go to, and how a file grows and shrinks. */
+/* The pagers of files: where a file's pages come from and go to, and how a file grows and shrinks.
+ */
 #ifndef EXT2_FILE_PAGER_H
 #define EXT2_FILE_PAGER_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io_write copies into the file's own memory, its memory object mapped here. Blocks are given to the
- * file first, under alloc_lock, which is released before a byte is copied: the copy may fault, in
- * the file's memory and in the client's, and the pager that answers takes alloc_lock. When the
+ * io_write copies into the file's own memory, its memory object mapped here. Blocks are given to
+ * the file first, under alloc_lock, which is released before a byte is copied: the copy may fault,
+ * in the file's memory and in the client's, and the pager that answers takes alloc_lock. When the
  * client's memory is a mapping of this very file, that is one more fault of the same kind.
  */
 #include "ext2/file.h"

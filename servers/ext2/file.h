@@ -13,8 +13,8 @@
 error_t file_write(struct node *node, uint64_t offset, const void *data, vm_size_t *length);
 
 /*
- * Copy *LENGTH bytes of NODE from OFFSET on into fresh memory, *DATA, of vm_allocate's kind. *LENGTH
- * becomes how many there were; with 0, *DATA is 0.
+ * Copy *LENGTH bytes of NODE from OFFSET on into fresh memory, *DATA, of vm_allocate's kind.
+ * *LENGTH becomes how many there were; with 0, *DATA is 0.
  * => blocks; no lock held; EIO, ENOMEM.
  */
 error_t file_read(struct node *node, uint64_t offset, vm_address_t *data, vm_size_t *length);

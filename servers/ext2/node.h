@@ -28,10 +28,10 @@ struct node {
     mach_port_t port;
 
     struct rt_rwlock io_lock;
-    struct pager *pager;        /* null until the file's memory is first needed */
-    mach_port_t memory_object;  /* a send right */
-    vm_address_t window;        /* the file's memory from its start, in this task */
-    vm_size_t window_size;      /* 0: not mapped */
+    struct pager *pager;       /* null until the file's memory is first needed */
+    mach_port_t memory_object; /* a send right */
+    vm_address_t window;       /* the file's memory from its start, in this task */
+    vm_size_t window_size;     /* 0: not mapped */
 
     struct rt_rwlock alloc_lock;
     uint64_t size;    /* bytes */

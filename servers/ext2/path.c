@@ -19,9 +19,11 @@ struct path {
 
 static error_t path_begin(struct path *path, struct node *start, const char *text)
 {
-    if (strlen(text) >= sizeof(path->left))
+    size_t length = strlen(text);
+
+    if (length >= sizeof(path->left))
         return ENAMETOOLONG;
-    strcpy(path->left, text);
+    memcpy(path->left, text, length + 1);
     path->nlinks = 0;
     path->at = start->inode;
     ext2_inode_ref(path->at);
@@ -55,19 +57,20 @@ static error_t path_follow(struct path *path, struct ext2_inode *link)
 {
     char left[sizeof(path->left)];
     size_t room = sizeof(path->left);
+    size_t left_length = strlen(path->left);
     size_t length;
     error_t error;
 
     if (++path->nlinks > EXT2_PATH_LINKS)
         return ELOOP;
-    strcpy(left, path->left);
+    memcpy(left, path->left, left_length + 1);
     error = ext2_readlink(link, path->left, room, &length);
     if (error != 0)
         return error;
-    if (length + 1 + strlen(left) >= room)
+    if (length + 1 + left_length >= room)
         return ENAMETOOLONG;
     path->left[length] = '/';
-    strcpy(path->left + length + 1, left);
+    memcpy(path->left + length + 1, left, left_length + 1);
     if (path->left[0] != '/')
         return 0;
     ext2_inode_put(path->at);
@@ -112,8 +115,8 @@ static error_t path_walk_to_last(struct path *path, char *name)
 static error_t path_create(struct path *path, const char *name, uint16_t mode)
 {
     struct ext2_inode *created;
-    error_t error = ext2_create(path->at, name, (uint16_t)(MODE_FILE | (mode & 07777)), 0, 0,
-                                &created);
+    error_t error =
+        ext2_create(path->at, name, (uint16_t)(MODE_FILE | (mode & 07777)), 0, 0, &created);
 
     if (error != 0)
         return error;

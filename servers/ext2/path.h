@@ -8,7 +8,8 @@
  * The node that PATH, names with slashes between, leads to from START. The empty path is START.
  * FLAGS are FILE_CREATE, FILE_EXCLUSIVE and FILE_TRUNCATE (librt/file_types.h); MODE is for a file
  * that is created. Symbolic links are followed, at most EXT2_PATH_LINKS of them.
- * => blocks; no lock held; ENOENT, ENOTDIR, EEXIST, ELOOP, ENAMETOOLONG, ENOSPC, EIO, ENOMEM, EROFS.
+ * => blocks; no lock held; ENOENT, ENOTDIR, EEXIST, ELOOP, ENAMETOOLONG, ENOSPC, EIO, ENOMEM,
+ * EROFS.
  */
 error_t path_lookup(struct node *start, const char *path, int flags, uint16_t mode,
                     struct node **node);

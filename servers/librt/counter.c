@@ -43,6 +43,6 @@ void rt_counter_emit(const struct rt_counter *counter, const char *server, const
     rt_counter_format_hist(counter, hist, sizeof(hist));
     rt_emit("counter server=%s layer=%s class=%s count=%" PRIu64 " bytes=%" PRIu64 " max=%" PRIu32
             " hist=%s",
-            server, layer, class == RT_CLASS_FILE ? "file" : "meta", counter->count,
-            counter->bytes, counter->max, hist);
+            server, layer, class == RT_CLASS_FILE ? "file" : "meta", counter->count, counter->bytes,
+            counter->max, hist);
 }

@@ -35,8 +35,8 @@ typedef struct fs_stat {
 } fs_stat_t;
 
 /* Flags of dir_lookup, with the values of the GNU C library on the Hurd (bits/fcntl.h). */
-#define FILE_CREATE    0x0010 /* O_CREAT: make the file if it is not there */
-#define FILE_EXCLUSIVE 0x0020 /* O_EXCL: with FILE_CREATE, fail when it is there */
+#define FILE_CREATE    0x0010  /* O_CREAT: make the file if it is not there */
+#define FILE_EXCLUSIVE 0x0020  /* O_EXCL: with FILE_CREATE, fail when it is there */
 #define FILE_TRUNCATE  0x10000 /* O_TRUNC: make it empty */
 
 #endif

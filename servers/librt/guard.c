@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guarded copy is one function (i386/guard.S) with no state but its registers. When it faults, the
- * kernel sends the exception here; the thread that copies then continues behind the copy loop, which
- * returns how far it got. Exceptions anywhere else are passed to startup as they came.
+ * A guarded copy is one function (i386/guard.S) with no state but its registers. When it faults,
+ * the kernel sends the exception here; the thread that copies then continues behind the copy loop,
+ * which returns how far it got. Exceptions anywhere else are passed to startup as they came.
  */
 #include "librt/guard.h"
 

@@ -23,7 +23,8 @@ _Noreturn void rt_panic(const char *format, ...) __attribute__((format(printf, 1
 _Noreturn void rt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A condition that only a mistake in this program can break. */
-#define rt_assert(condition)                                                                      \
-    ((condition) ? (void)0 : rt_panic("%s:%d: %s: failed: %s", __FILE__, __LINE__, __func__, #condition))
+#define rt_assert(condition)                                                                       \
+    ((condition) ? (void)0                                                                         \
+                 : rt_panic("%s:%d: %s: failed: %s", __FILE__, __LINE__, __func__, #condition))
 
 #endif

@@ -92,8 +92,7 @@ void rt_message_destroy(mach_msg_header_t *message)
 {
     uintptr_t end = (uintptr_t)message + message->msgh_size;
 
-    rt_message_release_right(MACH_MSGH_BITS_REMOTE(message->msgh_bits),
-                             message->msgh_remote_port);
+    rt_message_release_right(MACH_MSGH_BITS_REMOTE(message->msgh_bits), message->msgh_remote_port);
     if (!(message->msgh_bits & MACH_MSGH_BITS_COMPLEX))
         return;
     for (uintptr_t item = (uintptr_t)(message + 1); item < end;)

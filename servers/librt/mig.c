@@ -21,14 +21,13 @@ static mach_msg_option_t mach_msg_left(mach_msg_option_t option, mach_msg_return
 
 mach_msg_return_t mach_msg(mach_msg_header_t *message, mach_msg_option_t option,
                            mach_msg_size_t send_size, mach_msg_size_t receive_size,
-                           mach_port_t receive_name, mach_msg_timeout_t timeout,
-                           mach_port_t notify)
+                           mach_port_t receive_name, mach_msg_timeout_t timeout, mach_port_t notify)
 {
     mach_msg_return_t result;
 
     do {
-        result = mach_msg_trap(message, option, send_size, receive_size, receive_name, timeout,
-                               notify);
+        result =
+            mach_msg_trap(message, option, send_size, receive_size, receive_name, timeout, notify);
         option = mach_msg_left(option, result);
     } while (option != 0);
     return result;

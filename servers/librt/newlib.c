@@ -159,7 +159,8 @@ pid_t getpid(void)
 }
 
 /* newlib's stdio has entries for files beyond 2 GiB; the console needs none of its own. */
-_READ_WRITE_RETURN_TYPE __swrite64(struct _reent *reent, void *cookie, const char *data, int length);
+_READ_WRITE_RETURN_TYPE __swrite64(struct _reent *reent, void *cookie, const char *data,
+                                   int length);
 _fpos64_t __sseek64(struct _reent *reent, void *cookie, _fpos64_t offset, int whence);
 
 _READ_WRITE_RETURN_TYPE __swrite64(struct _reent *reent, void *cookie, const char *data, int length)

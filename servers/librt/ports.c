@@ -215,11 +215,14 @@ error_t ports_manage(struct port_bucket *bucket, const char *name, unsigned int 
 {
     struct port_service *service = malloc(sizeof(*service));
     error_t error = 0;
+    unsigned int i;
 
     if (service == NULL)
         return ENOMEM;
     *service = (struct port_service){.bucket = bucket, .demuxer = demuxer};
-    for (unsigned int i = 0; i < nthreads && error == 0; i++)
+    for (i = 0; i < nthreads && error == 0; i++)
         error = rt_thread_create(NULL, name, ports_serve, service);
+    if (i <= 1 && error != 0)
+        free(service); /* else the threads that were created keep it, and serve */
     return error;
 }

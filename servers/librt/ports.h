@@ -35,8 +35,8 @@ mach_port_t ports_bucket_set(const struct port_bucket *bucket);
 typedef boolean_t (*ports_demuxer_t)(mach_msg_header_t *request, mach_msg_header_t *reply);
 
 /*
- * Start NTHREADS threads, named NAME, that receive requests on BUCKET, have DEMUXER handle each, and
- * send the reply. A request that DEMUXER does not know is answered with MIG_BAD_ID and its
+ * Start NTHREADS threads, named NAME, that receive requests on BUCKET, have DEMUXER handle each,
+ * and send the reply. A request that DEMUXER does not know is answered with MIG_BAD_ID and its
  * resources are released. The number of threads never changes; further requests wait in the ports.
  * => may block; ENOMEM.
  */

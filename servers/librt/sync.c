@@ -73,8 +73,7 @@ bool rt_mutex_trylock(struct rt_mutex *mutex)
 void rt_mutex_unlock(struct rt_mutex *mutex)
 {
     if (!rt_mutex_held(mutex))
-        rt_panic("%s unlocks %s without holding it", rt_thread_name(rt_thread_self()),
-                 mutex->name);
+        rt_panic("%s unlocks %s without holding it", rt_thread_name(rt_thread_self()), mutex->name);
     mutex->holder = NULL;
     if (__atomic_exchange_n(&mutex->state, MUTEX_FREE, __ATOMIC_RELEASE) == MUTEX_CONTENDED)
         rt_word_wake(&mutex->state, 0);

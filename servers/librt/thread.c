@@ -79,8 +79,7 @@ static kern_return_t rt_thread_launch(struct rt_thread *thread)
     return kr;
 }
 
-int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *),
-                     void *arg)
+int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *), void *arg)
 {
     struct rt_thread *created;
     vm_address_t stack;

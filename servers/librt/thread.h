@@ -16,8 +16,7 @@ struct rt_thread;
  * handle, for as long as it runs; THREAD may be null.
  * => may block; returns 0, or ENOMEM.
  */
-int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *),
-                     void *arg);
+int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *), void *arg);
 
 /* The calling thread, never null. => does not block. */
 struct rt_thread *rt_thread_self(void);

@@ -141,7 +141,8 @@ void store_report(struct store *store, const char *server, uint64_t copied_bytes
         rt_counter_emit(&store->writes[class], server, "store_write", class);
         rt_counter_emit(&store->reads[class], server, "store_read", class);
     }
-    rt_emit("store server=%s device=%s block=%" PRIu32 " rmw_bytes=%" PRIu64 " copied_bytes=%" PRIu64,
+    rt_emit("store server=%s device=%s block=%" PRIu32 " rmw_bytes=%" PRIu64
+            " copied_bytes=%" PRIu64,
             server, store->name, store->geometry.block_bytes, store->rmw_bytes, copied_bytes);
     claims_walk(&store->claims, store_report_claim, &reporter);
     rt_mutex_unlock(&store->lock);

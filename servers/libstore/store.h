@@ -28,8 +28,8 @@ struct store_ops {
 };
 
 struct store_geometry {
-    uint64_t nsectors;     /* size of the store */
-    uint32_t block_bytes;  /* the device's block: a power of two, at least a sector */
+    uint64_t nsectors;    /* size of the store */
+    uint32_t block_bytes; /* the device's block: a power of two, at least a sector */
 };
 
 /*

@@ -12,6 +12,7 @@
 
 #include "librt/config.h"
 #include "librt/demuxers.h"
+#include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "librt/ports.h"
 #include "librt/rt.h"
@@ -49,7 +50,7 @@ kern_return_t S_object_create(mach_port_t server, vm_size_t size, mach_port_t *o
     if (size == 0 || size % vm_page_size != 0)
         return EINVAL;
     if (rt_config_is("fault", "crash_pager"))
-        *(volatile int *)0 = 0;
+        rt_arch_crash();
     error = object_create(rpc_bucket, size, &created);
     if (error == 0)
         *object = object_port(created);

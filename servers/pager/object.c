@@ -64,8 +64,8 @@ static error_t object_init(struct object *object, struct port_bucket *bucket, vm
     object->info.written = calloc(size / vm_page_size, sizeof(*object->info.written));
     if (object->info.written == NULL)
         return ENOMEM;
-    object->pager = pager_create(&object->info, objects.pagers, FALSE, MEMORY_OBJECT_COPY_NONE,
-                                 FALSE);
+    object->pager =
+        pager_create(&object->info, objects.pagers, FALSE, MEMORY_OBJECT_COPY_NONE, FALSE);
     if (object->pager == NULL)
         goto error_written;
     if (ports_create_port(bucket, object, &object->port) != 0)

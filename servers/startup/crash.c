@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An exception in any task, this one included, arrives here as a message of the kernel (mach/exc.defs).
- * The crashed task stands still; what it was is read out of its memory: its image's head at its base
- * address (struct rt_image), the symbol table that the head points to, and the struct rt_thread at
- * the end of the crashed thread's stack.
+ * An exception in any task, this one included, arrives here as a message of the kernel
+ * (mach/exc.defs). The crashed task stands still; what it was is read out of its memory: its
+ * image's head at its base address (struct rt_image), the symbol table that the head points to, and
+ * the struct rt_thread at the end of the crashed thread's stack.
  */
 #include <stdio.h>
 #include <stdlib.h>

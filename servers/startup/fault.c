@@ -19,9 +19,9 @@ static void startup_fault_assert(void)
                            &physical_address, FAULT_TOO_LARGE, 0, 0x38000000, 0);
 }
 
-/* A thread with the privilege to use the last pages may not wait for memory: when there is none, the
-   kernel panics ("privileged thread unable to allocate page"). Nothing pages anonymous memory out
-   here, so touching it uses all there is. */
+/* A thread with the privilege to use the last pages may not wait for memory: when there is none,
+   the kernel panics ("privileged thread unable to allocate page"). Nothing pages anonymous memory
+   out here, so touching it uses all there is. */
 static void startup_fault_panic(void)
 {
     thread_wire(startup_privileges.host, mach_thread_self(), TRUE);

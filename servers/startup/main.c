@@ -2,8 +2,8 @@
 /*
  * The first task. The kernel's boot script gives it the privileged ports and the ports of the other
  * tasks, which are loaded but stand still. It reads the run's configuration from QEMU, measures the
- * clock, starts the servers that the job needs, answers their questions (defs/startup.defs), and ends
- * the run: when the workload says that it is done, or when a task crashes or disappears.
+ * clock, starts the servers that the job needs, answers their questions (defs/startup.defs), and
+ * ends the run: when the workload says that it is done, or when a task crashes or disappears.
  */
 #include <inttypes.h>
 #include <stdio.h>

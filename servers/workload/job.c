@@ -129,8 +129,8 @@ static int job_timed(struct job *job, struct job_times *times, char *reason)
 {
     int status;
 
-    rt_log("%s %lu bytes, %lu at a time", job->reads ? "reads" : "writes",
-           (unsigned long)job->size, (unsigned long)job->block);
+    rt_log("%s %lu bytes, %lu at a time", job->reads ? "reads" : "writes", (unsigned long)job->size,
+           (unsigned long)job->block);
     times->start_ns = rt_clock_ns();
     status = job->reads ? job_compare(job, reason) : job_fill(job, reason);
     times->filled_ns = rt_clock_ns();

@@ -8,6 +8,7 @@
 
 #include "librt/clock.h"
 #include "librt/config.h"
+#include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "workload/job.h"
@@ -26,7 +27,7 @@ static void workload_hang(void)
 
 __attribute__((noinline)) static void workload_fault_crash(void)
 {
-    *(volatile int *)0 = 0;
+    rt_arch_crash();
 }
 
 static void workload_fault(const char *fault)

@@ -88,8 +88,7 @@ static error_t target_file_read(struct target *target, uint64_t offset, vm_size_
                                 vm_address_t *data)
 {
     mach_msg_type_number_t count = 0;
-    error_t error =
-        error_from_rpc(io_read(target->port, data, &count, (int64_t)offset, length));
+    error_t error = error_from_rpc(io_read(target->port, data, &count, (int64_t)offset, length));
 
     if (error != 0)
         return error;

@@ -43,6 +43,12 @@ static inline uint8_t rt_arch_in8(uint16_t port)
     return value;
 }
 
+/* Store to address 0, for tests of what happens then. */
+static inline void rt_arch_crash(void)
+{
+    __asm__ volatile("movl $0, 0" : : : "memory");
+}
+
 /* Make the suspended THREAD start in rt_thread_main with stack pointer SP.
    => may block; an error is the kernel's. */
 kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp);

@@ -80,7 +80,8 @@ struct ext2_ops {
     void (*lock)(void *hook);
     void (*unlock)(void *hook);
 
-    /* Seconds since 1970. Without it all times are 0. */
+    /* Seconds since 1970. Time does not go back behind the last write of the super block, and
+       without this stays there. */
     uint32_t (*now)(void *hook);
 
     /* A sentence for people: damage, a refused mount. => with or without the file-system lock; must
@@ -194,7 +195,6 @@ void ext2_inode_stat(struct ext2_inode *inode, struct ext2_stat *stat);
 /* Set the permissions: the low 12 bits of MODE. => may block. */
 error_t ext2_inode_chmod(struct ext2_inode *inode, uint16_t mode);
 
-/* => may block; EINVAL for numbers above 65,535 on a revision 0 file system. */
 error_t ext2_inode_chown(struct ext2_inode *inode, uint32_t uid, uint32_t gid);
 
 error_t ext2_inode_utimes(struct ext2_inode *inode, uint32_t atime, uint32_t mtime);
@@ -294,8 +294,7 @@ error_t ext2_link(struct ext2_inode *dir, const char *name, struct ext2_inode *i
    => ENOENT; EISDIR. */
 error_t ext2_unlink(struct ext2_inode *dir, const char *name);
 
-/* Remove an empty directory. => ENOENT; ENOTDIR, ENOTEMPTY; EINVAL for ".", ENOTEMPTY for "..",
-   EBUSY for the root. */
+/* Remove an empty directory. => ENOENT; ENOTDIR, ENOTEMPTY; EINVAL for ".", ENOTEMPTY for "..". */
 error_t ext2_rmdir(struct ext2_inode *dir, const char *name);
 
 /*

@@ -222,6 +222,7 @@ static void a_panic_is_recognised_at_the_start_of_a_line(void **state)
     console_feed(&console, "pager: panic ../vm/vm_page.c:1618: x: y");
     console_feed(&console, "panic: not the kernel's way");
     console_feed(&console, "panicking: 1: 2: 3");
+    console_feed(&console, "panic is what this line is about: no");
     assert_string_equal(console.death, "");
     console_feed(&console, line);
     assert_string_equal(console.death, line);

@@ -150,6 +150,13 @@ static void a_reset_without_the_end_line_is_the_kernels(void **state)
     assert_verdict(STATUS_KERNEL_DIED, "nobody said how it went");
 }
 
+static void a_reset_without_a_single_line_is_the_kernels_too(void **state)
+{
+    (void)state;
+    ending.value = 0;
+    assert_verdict(STATUS_KERNEL_DIED, "nobody said how it went");
+}
+
 static void a_reset_after_the_end_line_contradicts_it(void **state)
 {
     (void)state;
@@ -292,6 +299,7 @@ int main(void)
         TEST(an_exit_that_contradicts_the_end_line_fails),
         TEST(an_exit_without_the_end_line_fails),
         TEST(a_reset_without_the_end_line_is_the_kernels),
+        TEST(a_reset_without_a_single_line_is_the_kernels_too),
         TEST(a_reset_after_the_end_line_contradicts_it),
         TEST(a_qemu_that_refuses_is_bad_input_with_its_words),
         TEST(a_qemu_that_gives_up_later_is_not_bad_input),

@@ -242,6 +242,7 @@ static void a_kernel_assertion_is_recognised(void **state)
 
     (void)state;
     console_feed(&console, "Assertion `x' failed.");
+    console_feed(&console, "pager: f: Assertion `x' failed.");
     assert_string_equal(console.death, "");
     console_feed(&console, line);
     assert_string_equal(console.death, line);

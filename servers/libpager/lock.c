@@ -4,14 +4,23 @@
  *
  * A request that does not flush makes the kernel copy every dirty page of its range, and all its
  * messages are queued before one is received. So a range is done in windows, each written before
- * the next is asked for.
+ * the next is asked for. A window is over when the kernel has sent lock_completed, which is
+ * received after all returns of that request, and all returns that were received until then are
+ * completed.
  *
- * A window is over when (1) the kernel has sent lock_completed, which is received after all returns
- * of that request; (2) so has every overlapping window that was asked before that moment: the
- * kernel holds up to 32 pages of a request, marked clean already, before it sends them, and another
- * request completes meanwhile without waiting; (3) all returns that were received until then are
- * completed. Because of (2) it does not matter which of two windows with the same range a
- * lock_completed is taken for.
+ * The kernel gathers up to 32 copies before it sends them, and the pages are clean, unlocked and
+ * evictable meanwhile. Four things can happen to a page whose copy is not sent yet:
+ *
+ * 1. Another request finds it clean and completes first; or finds it changed again, and its newer
+ *    copy comes first. So of windows that overlap only one is asked for at a time.
+ * 2. It is evicted without a word and asked for again: the request comes before the copy. So a
+ *    request waits while its page is in such a window.
+ * 3. It is changed and evicted: its newest data comes before the copy. That cannot wait for the
+ *    window's end, for the kernel may be waiting for memory. So the page is marked gone, and of a
+ *    copy that comes while it is (it cannot be supplied again before the window's end, see 2), it
+ *    is left out.
+ * 4. It is precious and evicted: it comes back as clean, though the store does not have it. So it
+ *    is written, whatever the map says.
  */
 #include "libpager/private.h"
 
@@ -45,8 +54,8 @@ static void pager_window_unlink(struct pager *pager, const struct pager_window *
 static void pager_window_complete(struct pager *pager, struct pager_window *window)
 {
     window->completed = true;
-    window->limit = pager->norders;
     rt_cond_broadcast(&pager->changed);
+    pager_waiting_dispatch(pager);
     if (window->detached) {
         pager_window_unlink(pager, window);
         free(window);
@@ -72,6 +81,34 @@ void pager_windows_note(struct pager *pager, uint64_t sequence)
     for (window = pager->windows; window != NULL; window = window->next)
         if (window->counting && sequence <= window->watermark && --window->nleft == 0)
             rt_cond_broadcast(&pager->changed);
+}
+
+static bool pager_window_overlaps(const struct pager_window *window, vm_offset_t offset,
+                                  vm_size_t length)
+{
+    return window->offset < (uint64_t)offset + length &&
+           offset < (uint64_t)window->offset + window->length;
+}
+
+bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window *window;
+
+    for (window = pager->windows; window != NULL; window = window->next)
+        if (window->copies && !window->completed && pager_window_overlaps(window, offset, length))
+            return true;
+    return false;
+}
+
+/* Whether the kernel is still busy with a window that overlaps WINDOW. */
+static bool pager_window_blocked(struct pager *pager, const struct pager_window *window)
+{
+    struct pager_window *other;
+
+    for (other = pager->windows; other != NULL; other = other->next)
+        if (!other->completed && pager_window_overlaps(other, window->offset, window->length))
+            return true;
+    return false;
 }
 
 /* The first window of that range that the kernel has not answered yet. */
@@ -106,33 +143,12 @@ kern_return_t S_memory_object_lock_completed(mach_port_t memory_object, mach_por
     return KERN_SUCCESS;
 }
 
-static bool pager_window_overlaps(const struct pager_window *window,
-                                  const struct pager_window *other)
-{
-    return window->offset < (uint64_t)other->offset + other->length &&
-           other->offset < (uint64_t)window->offset + window->length;
-}
-
-/* Whether a window that overlaps WINDOW, and was asked before that was completed, is not. */
-static bool pager_window_blocked(struct pager *pager, const struct pager_window *window)
-{
-    struct pager_window *other;
-
-    for (other = pager->windows; other != NULL; other = other->next)
-        if (!other->completed && other->order < window->limit &&
-            pager_window_overlaps(window, other))
-            return true;
-    return false;
-}
-
 /* Wait until WINDOW is over. => level locked. */
 static void pager_window_wait(struct pager *pager, struct pager_window *window)
 {
     struct pager_requests *level = pager->level;
 
     while (!window->completed)
-        rt_cond_wait(&pager->changed, &level->lock);
-    while (pager_window_blocked(pager, window))
         rt_cond_wait(&pager->changed, &level->lock);
     window->watermark = pager->nreceived;
     window->nleft = (size_t)(pager->nreceived - pager->ncompleted);
@@ -141,18 +157,21 @@ static void pager_window_wait(struct pager *pager, struct pager_window *window)
         rt_cond_wait(&pager->changed, &level->lock);
 }
 
-/* Ask the kernel to do with WINDOW as RANGE says. => level locked, but not meanwhile; WINDOW may be
-   completed, and freed if it is detached, on return. */
+/* Ask the kernel to do with WINDOW as RANGE says, when it is its turn. => level locked, but not
+   meanwhile; WINDOW may be completed, and freed if it is detached, on return. */
 static void pager_window_ask(struct pager *pager, struct pager_window *window,
                              const struct pager_range *range)
 {
     vm_offset_t offset = window->offset;
     vm_size_t length = window->length;
-    mach_port_t control = pager_control_ref(pager);
+    mach_port_t control;
 
-    window->order = pager->norders++;
+    while (pager_window_blocked(pager, window))
+        rt_cond_wait(&pager->changed, &pager->level->lock);
+    window->copies = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
     window->next = pager->windows;
     pager->windows = window;
+    control = pager_control_ref(pager);
     if (control == MACH_PORT_NULL) {
         pager_window_complete(pager, window);
         return;

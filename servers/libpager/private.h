@@ -12,7 +12,8 @@
  * pager has a map with an entry for every page, and a returned page is pending from the moment its
  * message is received until it was written (or could not be); a request for a pending page waits,
  * and is answered from the returned data itself. Returns of one pager are written one worker at a
- * time and, where they overlap, in the order in which they came.
+ * time and, where they overlap, in the order in which they came; but for copies that a page's
+ * eviction has overtaken (lock.c), which are not written at all.
  *
  * Errors. A page whose write-out failed is stale: the store does not have what the client wrote.
  * The error stays with the page, and goes to every pager_sync under way or, if there is none, to
@@ -54,7 +55,8 @@ struct pager_request {
     vm_size_t data_length; /* as it came */
     uint64_t sequence;     /* the pager's n-th return */
     bool kernel_copy;
-    bool stored; /* the store has all of it already */
+    bool stored;    /* the store has all of it already */
+    bool overtaken; /* some of its pages are older than what was returned before it */
 };
 
 struct pager_list {
@@ -73,11 +75,18 @@ struct pager_lane {
 };
 
 enum pager_page_flags {
-    PAGER_PAGE_REQUESTED =
-        1,                 /* asked for; cleared by the answer, or by a return that overtook it */
-    PAGER_PAGE_STORED = 2, /* the store has what the kernel has, unless that is dirty */
-    PAGER_PAGE_STALE = 4,  /* the last write-out failed */
-    PAGER_PAGE_DENIED = 8, /* pager_unlock_page failed: so will the next request to write */
+    /* Asked for; cleared by the answer, or by a return that overtook the request. */
+    PAGER_PAGE_REQUESTED = 0x01,
+    /* The store has what the kernel has, unless that is dirty. */
+    PAGER_PAGE_STORED = 0x02,
+    /* The last write-out failed. */
+    PAGER_PAGE_STALE = 0x04,
+    /* pager_unlock_page failed: so will the next request to write. */
+    PAGER_PAGE_DENIED = 0x08,
+    /* It was returned for good, and not supplied since. */
+    PAGER_PAGE_GONE = 0x10,
+    /* Pending, and its eviction has been notified: its data is history. */
+    PAGER_PAGE_FREED = 0x20,
 };
 
 struct pager_page {
@@ -91,10 +100,9 @@ struct pager_window {
     struct pager_window *next;
     vm_offset_t offset;
     vm_size_t length;
-    uint64_t order;     /* of being asked */
-    uint64_t limit;     /* when completed: the order of the next one to be asked */
     uint64_t watermark; /* counting: the last return that matters */
     size_t nleft;       /* counting: returns up to it that are not completed */
+    bool copies;        /* the kernel keeps what it returns */
     bool completed;
     bool counting;
     bool detached; /* nobody waits: completion frees it */
@@ -123,13 +131,12 @@ struct pager {
     struct pager_list todo[PAGER_WORK_COUNT]; /* requests to be served, returns to be written */
     bool queued[PAGER_WORK_COUNT];            /* in the lane; or a worker is writing */
     struct pager *next[PAGER_WORK_COUNT];     /* in the lane */
-    struct pager_list waiting;                /* reads of pending pages */
+    struct pager_list waiting;                /* reads of pages that are pending, or being copied */
 
     struct pager_page *pages; /* grows on demand */
     size_t npages;
 
     struct pager_window *windows;
-    uint64_t norders;
     uint64_t nreceived; /* returns */
     uint64_t ncompleted;
     struct pager_listener *listeners;
@@ -221,9 +228,21 @@ void pager_returns_write(struct pager *pager, struct pager_request *list);
 /* Answer REQUEST with the page at request->data, which stays ours. => nothing locked. */
 void pager_request_answer(struct pager *pager, struct pager_request *request, boolean_t precious);
 
+/* Whether REQUEST, a read, must wait for a return. => level locked; the map covers its page. */
+bool pager_read_waits(struct pager *pager, const struct pager_request *request);
+
+/* Queue REQUEST where it belongs. => level locked; the map covers its page. */
+void pager_request_dispatch(struct pager *pager, struct pager_request *request);
+
+/* The same for all that wait. => level locked. */
+void pager_waiting_dispatch(struct pager *pager);
+
 /*
  * lock.c: windows. => level locked.
  */
+
+/* Whether the kernel may have copies of pages of this range that it has not sent yet. */
+bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t length);
 
 /* The kernel has gone: nothing that was asked will be answered. */
 void pager_windows_abandon(struct pager *pager);

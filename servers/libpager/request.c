@@ -2,11 +2,12 @@
 /*
  * What the kernel asks for: pages (data_request) and leave to write to them (data_unlock).
  *
- * A request for a page that is pending goes to pager->waiting, and the completion of the return
- * answers it (return.c). Others are served by a worker. While it reads, the page may become
- * resident without our answer (pager_offer_page), be changed and come back: what was read is older
- * than that then. So receiving a return clears PAGER_PAGE_REQUESTED, and a reader that finds it
- * cleared starts over.
+ * A request for a page that is pending, or that the kernel may have a copy of which it has not sent
+ * (lock.c), goes to pager->waiting until that has ended; a return that is completed answers it
+ * (return.c). Others are served by a worker. While it reads, the page may become resident without
+ * our answer (pager_offer_page), be changed and come back: what was read is older than that then.
+ * So receiving a return clears PAGER_PAGE_REQUESTED, and a reader that finds it cleared starts
+ * over.
  */
 #include "libpager/private.h"
 
@@ -21,19 +22,35 @@ static void pager_request_done(struct pager *pager, struct pager_request *reques
     pager_request_free(pager, request);
 }
 
-/* Queue REQUEST where it belongs. => level locked; the map covers its page. */
-static void pager_request_dispatch(struct pager *pager, struct pager_request *request)
+bool pager_read_waits(struct pager *pager, const struct pager_request *request)
 {
-    struct pager_page *page = pager_page_lookup(pager, request->offset);
+    return pager_page_lookup(pager, request->offset)->npending > 0 ||
+           pager_windows_copying(pager, request->offset, request->length);
+}
 
-    if (request->kind == PAGER_READ)
-        page->flags |= PAGER_PAGE_REQUESTED;
-    if (request->kind == PAGER_READ && page->npending > 0) {
-        pager_list_append(&pager->waiting, request);
-        return;
+void pager_request_dispatch(struct pager *pager, struct pager_request *request)
+{
+    if (request->kind == PAGER_READ) {
+        pager_page_lookup(pager, request->offset)->flags |= PAGER_PAGE_REQUESTED;
+        if (pager_read_waits(pager, request)) {
+            pager_list_append(&pager->waiting, request);
+            return;
+        }
     }
     pager_list_append(&pager->todo[PAGER_WORK_READ], request);
     pager_schedule(pager, PAGER_WORK_READ);
+}
+
+void pager_waiting_dispatch(struct pager *pager)
+{
+    struct pager_request *list = pager->waiting.head;
+    struct pager_request *next;
+
+    pager_list_init(&pager->waiting);
+    for (; list != NULL; list = next) {
+        next = list->next;
+        pager_request_dispatch(pager, list);
+    }
 }
 
 /* Whether REQUEST makes sense. => level locked. EPERM: not from the kernel that has the object. */
@@ -151,6 +168,8 @@ static bool pager_read_note(struct pager *pager, struct pager_request *request, 
     current = (page->flags & PAGER_PAGE_REQUESTED) != 0;
     if (current) {
         page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+        if (error == 0)
+            page->flags &= (uint8_t)~PAGER_PAGE_GONE;
         if (error != 0 || (page->flags & PAGER_PAGE_DENIED) == 0)
             pager_page_set_error(page, error);
         if (data)
@@ -245,7 +264,8 @@ static error_t pager_offer_check(struct pager *pager, vm_offset_t page)
     if (pager_map_grow(pager, page, vm_page_size) != 0)
         return ENOMEM;
     entry = pager_page_lookup(pager, page);
-    if (entry->npending > 0 || (entry->flags & PAGER_PAGE_REQUESTED) != 0)
+    if (entry->npending > 0 || (entry->flags & PAGER_PAGE_REQUESTED) != 0 ||
+        pager_windows_copying(pager, page, vm_page_size))
         return EBUSY;
     return 0;
 }
@@ -259,6 +279,8 @@ error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_of
     rt_mutex_lock(&pager->level->lock);
     control = pager_control_ref(pager);
     error = control == MACH_PORT_NULL ? ENXIO : pager_offer_check(pager, page);
+    if (error == 0)
+        pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_GONE;
     if (error == 0 && precious != 0)
         pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_STORED;
     rt_mutex_unlock(&pager->level->lock);

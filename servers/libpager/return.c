@@ -30,7 +30,8 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
     struct pager_page *page = pager_page_lookup(pager, request->offset);
     struct pager_page *end = page + request->length / vm_page_size;
 
-    request->stored = !dirty;
+    request->stored = !dirty && (request->kernel_copy ||
+                                 !pager_windows_copying(pager, request->offset, request->length));
     for (; page < end; page++) {
         page->npending++;
         page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
@@ -38,6 +39,10 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
             page->flags &= (uint8_t)~PAGER_PAGE_STORED;
         if ((page->flags & PAGER_PAGE_STORED) == 0)
             request->stored = false; /* precious data that was never written */
+        if (!request->kernel_copy)
+            page->flags |= PAGER_PAGE_GONE;
+        else if ((page->flags & PAGER_PAGE_GONE) != 0)
+            request->overtaken = true;
     }
 }
 
@@ -245,6 +250,26 @@ static void pager_return_unmark(struct pager *pager, const struct pager_request 
         page->npending--;
 }
 
+/* Whoever waited for RETURNED knows now. => level locked. */
+static void pager_return_settle(struct pager *pager, const struct pager_request *returned)
+{
+    struct pager_page *page = pager_page_lookup(pager, returned->offset);
+    struct pager_page *end = page + returned->length / vm_page_size;
+
+    for (; page < end; page++)
+        page->flags &= (uint8_t)~PAGER_PAGE_FREED;
+}
+
+/* Whether the page at OFFSET is in RETURNED, in its newest state. => level locked. */
+static bool pager_return_has(struct pager *pager, const struct pager_request *returned,
+                             vm_offset_t offset)
+{
+    uint8_t older = returned->overtaken ? PAGER_PAGE_GONE | PAGER_PAGE_FREED : PAGER_PAGE_FREED;
+
+    return offset - returned->offset < returned->length &&
+           (pager_page_lookup(pager, offset)->flags & older) == 0;
+}
+
 /* Move the requests that RETURNED can answer from pager->waiting to ANSWERS: those for a page of
    it that nothing newer is pending for. => level locked. */
 static void pager_return_match(struct pager *pager, const struct pager_request *returned,
@@ -252,15 +277,13 @@ static void pager_return_match(struct pager *pager, const struct pager_request *
 {
     struct pager_request *list = pager->waiting.head;
     struct pager_request *next;
-    struct pager_page *page;
 
     pager_list_init(answers);
     pager_list_init(&pager->waiting);
     for (; list != NULL; list = next) {
         next = list->next;
-        page = pager_page_lookup(pager, list->offset);
-        if (page->npending > 0 || list->offset - returned->offset >= returned->length) {
-            pager_list_append(&pager->waiting, list);
+        if (pager_read_waits(pager, list) || !pager_return_has(pager, returned, list->offset)) {
+            pager_request_dispatch(pager, list);
             continue;
         }
         list->data = returned->data + (list->offset - returned->offset);
@@ -281,15 +304,15 @@ static void pager_return_answer(struct pager *pager, struct pager_list *answers)
         next = list->next;
         rt_mutex_lock(&pager->level->lock);
         page = pager_page_lookup(pager, list->offset);
-        page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+        page->flags &= (uint8_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_GONE);
         stale = (page->flags & PAGER_PAGE_STALE) != 0;
         rt_mutex_unlock(&pager->level->lock);
         pager_request_answer(pager, list, pager->notify_on_evict || stale);
     }
 }
 
-/* Forget what is known about the page at OFFSET, if it is not on its way back into memory: the
-   server may use it for something else now. */
+/* If the page at OFFSET has left memory for good, forget what is known about it: the server may use
+   it for something else now. Requests for it wait until the return that took it is completed. */
 static bool pager_evict(struct pager *pager, vm_offset_t offset)
 {
     struct pager_page *page;
@@ -297,9 +320,9 @@ static bool pager_evict(struct pager *pager, vm_offset_t offset)
 
     rt_mutex_lock(&pager->level->lock);
     page = pager_page_lookup(pager, offset);
-    evicted = page->npending == 0 && (page->flags & PAGER_PAGE_REQUESTED) == 0;
+    evicted = page->npending == 1 && (page->flags & PAGER_PAGE_REQUESTED) == 0;
     if (evicted)
-        *page = (struct pager_page){.npending = 0};
+        *page = (struct pager_page){.npending = 1, .flags = PAGER_PAGE_GONE | PAGER_PAGE_FREED};
     rt_mutex_unlock(&pager->level->lock);
     return evicted;
 }
@@ -318,11 +341,12 @@ static void pager_return_complete(struct pager *pager, struct pager_request *ret
 {
     struct pager_list answers;
 
+    pager_return_notify(pager, returned);
     rt_mutex_lock(&pager->level->lock);
     pager_return_unmark(pager, returned);
     pager_return_match(pager, returned, &answers);
+    pager_return_settle(pager, returned);
     rt_mutex_unlock(&pager->level->lock);
-    pager_return_notify(pager, returned);
     pager_return_answer(pager, &answers);
     pager_data_release(returned->data, returned->data_length);
 
@@ -332,10 +356,20 @@ static void pager_return_complete(struct pager *pager, struct pager_request *ret
     pager_request_free(pager, returned);
 }
 
-void pager_returns_write(struct pager *pager, struct pager_request *list)
+static void pager_returns_complete(struct pager *pager, struct pager_request *list)
+{
+    struct pager_request *next;
+
+    for (; list != NULL; list = next) {
+        next = list->next;
+        pager_return_complete(pager, list);
+    }
+}
+
+/* Write LIST as the policy says. */
+static void pager_returns_run(struct pager *pager, struct pager_request *list)
 {
     const struct pager_policy *policy = pager_policy_get();
-    struct pager_request *next;
     struct pager_run run;
 
     while (list != NULL) {
@@ -344,9 +378,48 @@ void pager_returns_write(struct pager *pager, struct pager_request *list)
         pager_write_run(pager, policy, &run);
         if (policy->drop != NULL)
             policy->drop(&run);
-        for (; run.returns != NULL; run.returns = next) {
-            next = run.returns->next;
-            pager_return_complete(pager, run.returns);
+        pager_returns_complete(pager, run.returns);
+    }
+}
+
+/* Write what is not too old of RETURNED, some pages of which are. */
+static void pager_return_write_rest(struct pager *pager, struct pager_request *returned)
+{
+    bool current;
+
+    for (vm_size_t done = 0; done < returned->length; done += vm_page_size) {
+        rt_mutex_lock(&pager->level->lock);
+        current = pager_return_has(pager, returned, returned->offset + done);
+        rt_mutex_unlock(&pager->level->lock);
+        if (current)
+            pager_write_single(pager, returned->offset + done, returned->data + done);
+    }
+    pager_return_complete(pager, returned);
+}
+
+/* Cut off LIST before the first return that was overtaken, and return what follows. */
+static struct pager_request *pager_returns_split(struct pager_request **list)
+{
+    struct pager_request *rest;
+
+    while (*list != NULL && !(*list)->overtaken)
+        list = &(*list)->next;
+    rest = *list;
+    *list = NULL;
+    return rest;
+}
+
+void pager_returns_write(struct pager *pager, struct pager_request *list)
+{
+    struct pager_request *overtaken;
+
+    while (list != NULL) {
+        overtaken = pager_returns_split(&list);
+        pager_returns_run(pager, list);
+        list = overtaken;
+        if (overtaken != NULL) {
+            list = overtaken->next;
+            pager_return_write_rest(pager, overtaken);
         }
     }
 }

@@ -235,7 +235,7 @@ static void page_with_two_returns_on_their_way_gets_the_newer(void **state)
     start(4);
     mock_touch(f.object, 0);
     backend_set(f.upi, hold_writes, true);
-    mock_send_return(f.object, 0, 3 * PAGE, 100, TRUE, FALSE);
+    mock_send_return(f.object, 0, 3 * PAGE, 100, TRUE, TRUE);
     backend_await(f.upi, nwaiting_writes, 1);
     mock_send_return(f.object, PAGE, 2 * PAGE, 200, TRUE, FALSE);
     client_start(&client, 2);

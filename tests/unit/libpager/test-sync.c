@@ -136,9 +136,8 @@ static void sync_waits_for_what_was_returned_before_it(void **state)
     end();
 }
 
-static void sync_waits_for_pages_that_another_has_taken_and_not_sent(void **state)
+static void syncs_of_overlapping_ranges_wait_for_what_the_other_has_taken(void **state)
 {
-    size_t before = mock_nlocks();
     struct syncer first;
     struct syncer second;
 
@@ -148,8 +147,7 @@ static void sync_waits_for_pages_that_another_has_taken_and_not_sent(void **stat
     mock_hold_batches(true);
     syncer_start(&first, 0, 16);
     mock_await_held(1);
-    syncer_start(&second, 2, 2); /* finds the page clean */
-    await_locks(before, 1);
+    syncer_start(&second, 2, 2); /* it would find the page clean */
     usleep(BRIEFLY);
     assert_false(syncer_done(&first));
     assert_false(syncer_done(&second));
@@ -161,9 +159,26 @@ static void sync_waits_for_pages_that_another_has_taken_and_not_sent(void **stat
     end();
 }
 
-static void two_syncs_of_the_same_range_both_wait_for_all_of_it(void **state)
+static void syncs_of_separate_ranges_do_not_wait_for_each_other(void **state)
 {
     size_t before = mock_nlocks();
+    struct syncer first;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 8);
+    mock_await_held(1);
+    assert_int_equal(pager_sync_some(f.upi->pager, 8 * PAGE, 8 * PAGE, 1), 0);
+    assert_int_equal(mock_nlocks(), before + 1);
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&first), 0);
+    end();
+}
+
+static void page_changed_again_while_its_copy_is_held_keeps_the_newer_data(void **state)
+{
     struct syncer first;
     struct syncer second;
 
@@ -173,15 +188,81 @@ static void two_syncs_of_the_same_range_both_wait_for_all_of_it(void **state)
     mock_hold_batches(true);
     syncer_start(&first, 0, 16);
     mock_await_held(1);
-    syncer_start(&second, 0, 16); /* the kernel's first answer is to this one */
-    await_locks(before, 1);
+    assert_int_equal(mock_write(f.object, 3, 8), KERN_SUCCESS);
+    syncer_start(&second, 0, 16);
     usleep(BRIEFLY);
-    assert_false(syncer_done(&first));
-    assert_false(syncer_done(&second));
     mock_hold_batches(false);
     assert_int_equal(syncer_join(&first), 0);
-    assert_int_equal(backend_value(f.upi, 3), 7);
     assert_int_equal(syncer_join(&second), 0);
+    assert_int_equal(backend_value(f.upi, 3), 8);
+    end();
+}
+
+static void page_evicted_while_its_copy_is_held_is_not_read_from_the_store(void **state)
+{
+    struct syncer first;
+    uint64_t value;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    assert_true(mock_pageout(f.object, 3)); /* clean: without a word */
+    mock_touch(f.object, 3);
+    mock_receiver_wait(f.bucket);
+    usleep(BRIEFLY);
+    assert_false(mock_resident(f.object, 3));
+    mock_hold_batches(false);
+    assert_int_equal(mock_read(f.object, 3, &value), KERN_SUCCESS);
+    assert_int_equal(value, 7);
+    assert_int_equal(syncer_join(&first), 0);
+    end();
+}
+
+static void page_changed_and_evicted_while_its_copy_is_held_keeps_the_newer_data(void **state)
+{
+    struct syncer first;
+    uint64_t value;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 2, 3, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    assert_int_equal(mock_write(f.object, 3, 99), KERN_SUCCESS);
+    assert_true(mock_pageout(f.object, 3));
+    mock_touch(f.object, 3);
+    mock_receiver_wait(f.bucket);
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&first), 0);
+    assert_int_equal(mock_read(f.object, 3, &value), KERN_SUCCESS);
+    assert_int_equal(value, 99);
+    assert_int_equal(backend_value(f.upi, 2), 7);
+    assert_int_equal(backend_value(f.upi, 3), 99);
+    assert_int_equal(backend_value(f.upi, 4), 9);
+    end();
+}
+
+static void precious_page_evicted_while_its_copy_is_held_is_written(void **state)
+{
+    struct syncer first;
+
+    (void)state;
+    start_with(16, true);
+    backend_set(f.upi, has[3], true);
+    assert_int_equal(mock_write(f.object, 3, 99), KERN_SUCCESS);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    assert_true(mock_precious(f.object, 3) && !mock_dirty(f.object, 3));
+    assert_true(mock_pageout(f.object, 3));
+    mock_receiver_wait(f.bucket);
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&first), 0);
+    assert_int_equal(backend_value(f.upi, 3), 99);
     end();
 }
 
@@ -447,8 +528,12 @@ int main(void)
         cmocka_unit_test(sync_without_waiting_does_not_take_errors_away),
         cmocka_unit_test(sync_of_a_range_leaves_the_rest_dirty),
         cmocka_unit_test(sync_waits_for_what_was_returned_before_it),
-        cmocka_unit_test(sync_waits_for_pages_that_another_has_taken_and_not_sent),
-        cmocka_unit_test(two_syncs_of_the_same_range_both_wait_for_all_of_it),
+        cmocka_unit_test(syncs_of_overlapping_ranges_wait_for_what_the_other_has_taken),
+        cmocka_unit_test(syncs_of_separate_ranges_do_not_wait_for_each_other),
+        cmocka_unit_test(page_changed_again_while_its_copy_is_held_keeps_the_newer_data),
+        cmocka_unit_test(page_evicted_while_its_copy_is_held_is_not_read_from_the_store),
+        cmocka_unit_test(page_changed_and_evicted_while_its_copy_is_held_keeps_the_newer_data),
+        cmocka_unit_test(precious_page_evicted_while_its_copy_is_held_is_written),
         cmocka_unit_test(overlapping_syncs_write_no_page_twice),
         cmocka_unit_test(error_during_overlapping_syncs_reaches_each_of_them),
         cmocka_unit_test(flush_drops_what_was_not_written),

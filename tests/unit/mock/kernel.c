@@ -993,28 +993,46 @@ static void batch_end(struct mock_object *object, struct batch *batch, bool flus
     batch_send(object, batch, flush);
 }
 
+static bool page_returned(const struct page *page, memory_object_return_t should_return)
+{
+    return (page->dirty && should_return != MEMORY_OBJECT_RETURN_NONE) ||
+           (page->precious && should_return == MEMORY_OBJECT_RETURN_ALL);
+}
+
+/* Whether the page I must not join BATCH, which then has to be sent first. */
+static bool batch_ends(const struct mock_object *object, const struct batch *batch, size_t i,
+                       memory_object_return_t should_return)
+{
+    const struct page *page = &object->pages[i];
+
+    if (batch->npages == 0)
+        return false;
+    if (!page->resident || page->busy)
+        return page->busy;
+    return batch->npages == object->batch || !page_returned(page, should_return) ||
+           batch->first + batch->npages != i || batch->dirty != page->dirty;
+}
+
 static void lock_page(struct mock_object *object, struct batch *batch, size_t i,
                       memory_object_return_t should_return, bool flush, vm_prot_t prot)
 {
     struct page *page = &object->pages[i];
-    bool returned;
 
-    if (page->busy)
-        batch_end(object, batch, flush);
-    while (page->busy)
-        changed_wait();
+    for (;;) { /* the world has changed after each of these */
+        if (batch_ends(object, batch, i, should_return))
+            batch_end(object, batch, flush);
+        else if (page->busy)
+            changed_wait();
+        else
+            break;
+    }
     if (!page->resident)
         return;
     if (prot != VM_PROT_NO_CHANGE) {
         page->lock = prot;
         page->unlocking = false;
     }
-    returned = (page->dirty && should_return != MEMORY_OBJECT_RETURN_NONE) ||
-               (page->precious && should_return == MEMORY_OBJECT_RETURN_ALL);
-    if (!returned ||
-        (batch->npages > 0 && (batch->first + batch->npages != i || batch->dirty != page->dirty)))
-        batch_end(object, batch, flush);
-    if (returned)
+    if (page_returned(page, should_return))
         batch_add(object, batch, i, flush);
     else if (flush)
         page_clear(page);
@@ -1027,8 +1045,6 @@ static void lock_pages(struct mock_object *object, vm_offset_t offset, vm_size_t
     size_t end = (offset + size + PAGE - 1) / PAGE;
 
     for (size_t i = offset / PAGE; i < end && i < object->npages && !object->destroyed; i++) {
-        if (batch.npages == object->batch)
-            batch_end(object, &batch, flush);
         lock_page(object, &batch, i, should_return, flush, prot);
         if (jitter) {
             leave();

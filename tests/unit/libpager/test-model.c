@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libpager in random order, held against a model.
+ *
+ * MACHBED_SEED chooses the order (another in every run; printed), MACHBED_STEPS how long it goes
+ * on. The first test is one thread and repeats exactly up to the pager's own threads; in the
+ * second, clients, syncs and evictions run at once.
+ */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fixture.h"
+
+#define NPAGES   ((size_t)160)
+#define NOBJECTS 2u
+#define NCLIENTS 3u
+#define NSYNCERS 2u
+
+static uint64_t seed;
+static uint64_t nsteps;
+
+/* A generator of its own for each thread (xorshift64*). */
+static uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 2685821657736338717u;
+}
+
+static size_t random_below(uint64_t *state, size_t limit)
+{
+    return (size_t)(random_next(state) >> 33) % limit;
+}
+
+static uint64_t environment_number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? otherwise : strtoull(text, NULL, 10);
+}
+
+static void random_policy(uint64_t *random)
+{
+    size_t npolicies = 0;
+
+    while (pager_policy_at(npolicies) != NULL)
+        npolicies++;
+    pager_policy_set(pager_policy_at(random_below(random, npolicies)));
+}
+
+/* Wait until all that was sent has been dealt with. */
+static void settle(void)
+{
+    struct pager *pager = f.upi->pager;
+    bool busy;
+
+    mock_receiver_wait(f.bucket);
+    do {
+        rt_mutex_lock(&pager->level->lock);
+        busy = pager->nreceived != pager->ncompleted || pager->todo[PAGER_WORK_READ].head != NULL;
+        rt_mutex_unlock(&pager->level->lock);
+        if (busy)
+            sched_yield();
+    } while (busy);
+}
+
+/*
+ * One thread. A page whose write may have failed is suspect: it may give an error when it is read,
+ * but never old data; unless its eviction was notified, which forgets the error.
+ */
+
+static struct {
+    uint64_t random;
+    bool notify;
+    uint64_t newest[NPAGES]; /* what the client wrote last */
+    bool suspect[NPAGES];
+    bool bad[NPAGES];
+    uint64_t next_value;
+    size_t nreported; /* failures that were reported */
+} model;
+
+static size_t model_page(void)
+{
+    return random_below(&model.random, NPAGES);
+}
+
+static void model_write(void)
+{
+    size_t page = model_page();
+    uint64_t value = ++model.next_value;
+
+    if (mock_write(f.object, page, value) == KERN_SUCCESS)
+        model.newest[page] = value;
+    else
+        mock_check(model.suspect[page]);
+}
+
+static void model_write_run(void)
+{
+    size_t page = model_page();
+    size_t end = page + 1 + random_below(&model.random, 80);
+
+    for (; page < end && page < NPAGES; page++)
+        if (mock_write(f.object, page, ++model.next_value) == KERN_SUCCESS)
+            model.newest[page] = model.next_value;
+        else
+            mock_check(model.suspect[page]);
+}
+
+static void model_read_page(size_t page)
+{
+    uint64_t value;
+
+    if (mock_read(f.object, page, &value) != KERN_SUCCESS)
+        mock_check(model.suspect[page]);
+    else if (model.notify && model.suspect[page])
+        model.newest[page] = value;
+    else if (value != model.newest[page])
+        mock_fail("page %zu reads %" PRIu64 " and not %" PRIu64, page, value, model.newest[page]);
+}
+
+static void model_read(void)
+{
+    model_read_page(model_page());
+}
+
+static void model_pageout(void)
+{
+    for (size_t i = random_below(&model.random, 20); i > 0; i--)
+        mock_pageout(f.object, model_page());
+}
+
+/* After a sync that wrote everything the disk is the model. */
+static void model_check_disk(void)
+{
+    for (size_t i = 0; i < NPAGES; i++)
+        if (!model.suspect[i] && backend_value(f.upi, i) != model.newest[i])
+            mock_fail("page %zu is %" PRIu64 " on the disk and not %" PRIu64, i,
+                      backend_value(f.upi, i), model.newest[i]);
+}
+
+/* A sync's ERROR is that of the writes that failed since the last one that reported any. */
+static void model_check_error(error_t error)
+{
+    size_t nfailed = backend_get(f.upi, nfailed);
+
+    if (error != (nfailed > model.nreported ? EIO : 0))
+        mock_fail("sync says %d, and %zu writes failed", error, nfailed - model.nreported);
+    model.nreported = nfailed;
+}
+
+static void model_sync(void)
+{
+    model_check_error(pager_sync(f.upi->pager, 1));
+    model_check_disk();
+}
+
+static void model_sync_some(void)
+{
+    size_t page = model_page();
+    size_t npages = 1 + random_below(&model.random, NPAGES - page);
+
+    if (random_below(&model.random, 2) == 0)
+        mock_check(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 0) == 0);
+    else
+        model_check_error(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 1));
+}
+
+static void model_return(void)
+{
+    model_check_error(pager_return(f.upi->pager, 1));
+    model_check_disk();
+    for (size_t i = 0; i < NPAGES; i++)
+        mock_check(!mock_resident(f.object, i));
+}
+
+/* What is flushed is what the disk has, whatever was on its way there. */
+static void model_flush(void)
+{
+    size_t page = model_page();
+
+    settle();
+    model_check_error(pager_flush_some(f.upi->pager, page * PAGE, PAGE, 1));
+    settle();
+    model.newest[page] = backend_value(f.upi, page);
+    model.suspect[page] = model.bad[page];
+    mock_check(pager_get_error(f.upi->pager, page * PAGE) == 0);
+    model_read_page(page);
+}
+
+static void model_remap(void)
+{
+    mock_unmap(f.object);
+    f.object = mock_map(pager_get_port(f.upi->pager), NPAGES);
+    mock_set_batch(f.object, random_below(&model.random, 2) == 0 ? MOCK_BATCH : 100);
+}
+
+/* A page begins to fail, or no longer does. */
+static void model_fail(void)
+{
+    size_t page = random_below(&model.random, 8) * 20;
+
+    settle();
+    model.bad[page] = !model.bad[page];
+    model.suspect[page] = true;
+    backend_set_bad(f.upi, page, model.bad[page] ? EIO : 0);
+}
+
+static void model_behave(void)
+{
+    settle();
+    backend_set(f.upi, no_bulk, random_below(&model.random, 4) == 0);
+    backend_set(f.upi, bulk_most, random_below(&model.random, 4) * 7 * PAGE);
+    random_policy(&model.random);
+}
+
+static void model_step(void)
+{
+    static void (*const steps[])(void) = {
+        model_write,   model_write,   model_write_run, model_write_run, model_read,      model_read,
+        model_pageout, model_pageout, model_pageout,   model_sync_some, model_sync_some, model_sync,
+        model_return,  model_flush,   model_remap,     model_fail,      model_behave,
+    };
+
+    steps[random_below(&model.random, sizeof(steps) / sizeof(steps[0]))]();
+}
+
+static void random_steps_agree_with_a_model(void **state)
+{
+    (void)state;
+    memset(&model, 0, sizeof(model));
+    model.random = random_next(&seed);
+    model.notify = random_below(&seed, 2) == 0;
+    start_with(NPAGES, model.notify);
+    for (uint64_t i = 0; i < nsteps; i++)
+        model_step();
+    model_sync();
+    end();
+}
+
+/*
+ * Many threads. Each client writes pages of its own, so it knows what it must read; a sync knows
+ * what had been written to its range before it began.
+ */
+
+static struct {
+    struct user_pager_info *upi[NOBJECTS];
+    struct mock_object *object[NOBJECTS];
+    uint64_t written[NOBJECTS][NPAGES]; /* atomically */
+    bool stop;                          /* atomically */
+    uint64_t random[NCLIENTS + NSYNCERS + 1];
+} many;
+
+static bool many_stopped(void)
+{
+    return __atomic_load_n(&many.stop, __ATOMIC_ACQUIRE);
+}
+
+static void *many_client(void *arg)
+{
+    uint64_t *random = arg;
+    size_t number = (size_t)(random - many.random);
+
+    for (uint64_t i = 0; i < nsteps; i++) {
+        size_t object = random_below(random, NOBJECTS);
+        size_t page = random_below(random, NPAGES / NCLIENTS) * NCLIENTS + number;
+        uint64_t *written = &many.written[object][page];
+        uint64_t value;
+
+        mock_check(mock_read(many.object[object], page, &value) == KERN_SUCCESS);
+        if (value != *written)
+            mock_fail("page %zu reads %" PRIu64 " and not %" PRIu64, page, value, *written);
+        mock_check(mock_write(many.object[object], page, value + 1) == KERN_SUCCESS);
+        __atomic_store_n(written, value + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static void many_sync(size_t object, size_t page, size_t npages)
+{
+    uint64_t before[NPAGES];
+
+    for (size_t i = page; i < page + npages; i++)
+        before[i] = __atomic_load_n(&many.written[object][i], __ATOMIC_ACQUIRE);
+    mock_check(pager_sync_some(many.upi[object]->pager, page * PAGE, npages * PAGE, 1) == 0);
+    for (size_t i = page; i < page + npages; i++)
+        if (backend_value(many.upi[object], i) < before[i])
+            mock_fail("page %zu is %" PRIu64 " on the disk after a sync, and was %" PRIu64
+                      " before it",
+                      i, backend_value(many.upi[object], i), before[i]);
+}
+
+static void *many_syncer(void *arg)
+{
+    uint64_t *random = arg;
+
+    while (!many_stopped()) {
+        size_t page = random_below(random, NPAGES);
+
+        many_sync(random_below(random, NOBJECTS), page, 1 + random_below(random, NPAGES - page));
+    }
+    return NULL;
+}
+
+static void *many_evictor(void *arg)
+{
+    uint64_t *random = arg;
+
+    while (!many_stopped()) {
+        size_t object = random_below(random, NOBJECTS);
+
+        for (size_t i = random_below(random, 30); i > 0; i--)
+            mock_pageout(many.object[object], random_below(random, NPAGES));
+        if (random_below(random, 10) == 0)
+            mock_check(pager_return(many.upi[object]->pager, (int)random_below(random, 2)) == 0);
+        random_policy(random);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void many_start(void)
+{
+    f.bucket = backend_bucket(NWORKERS);
+    memset(&many, 0, sizeof(many));
+    for (size_t i = 0; i < NOBJECTS; i++) {
+        many.upi[i] = backend_create(f.bucket, NPAGES, i == 1);
+        many.object[i] = mock_map(pager_get_port(many.upi[i]->pager), NPAGES);
+    }
+    for (size_t i = 0; i < NCLIENTS + NSYNCERS + 1; i++)
+        many.random[i] = random_next(&seed);
+    mock_set_jitter(true);
+}
+
+static void many_end(void)
+{
+    mock_set_jitter(false);
+    for (size_t i = 0; i < NOBJECTS; i++) {
+        many_sync(i, 0, NPAGES);
+        mock_unmap(many.object[i]);
+    }
+    mock_receiver_wait(f.bucket);
+    pager_shutdown(many.upi[1]->pager);
+    backend_await(many.upi[1], cleared, true);
+    backend_destroy(many.upi[0], NULL);
+    backend_destroy(many.upi[1], NULL);
+}
+
+static void clients_syncs_and_evictions_at_once_lose_nothing(void **state)
+{
+    static void *(*const others[])(void *) = {many_syncer, many_syncer, many_evictor};
+    pthread_t threads[NCLIENTS + NSYNCERS + 1];
+
+    (void)state;
+    many_start();
+    for (size_t i = 0; i < NCLIENTS + NSYNCERS + 1; i++)
+        mock_check(pthread_create(&threads[i], NULL,
+                                  i < NCLIENTS ? many_client : others[i - NCLIENTS],
+                                  &many.random[i]) == 0);
+    for (size_t i = 0; i < NCLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    __atomic_store_n(&many.stop, true, __ATOMIC_RELEASE);
+    for (size_t i = NCLIENTS; i < NCLIENTS + NSYNCERS + 1; i++)
+        pthread_join(threads[i], NULL);
+    many_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_steps_agree_with_a_model),
+        cmocka_unit_test(clients_syncs_and_evictions_at_once_lose_nothing),
+    };
+
+    seed = environment_number("MACHBED_SEED", (uint64_t)time(NULL));
+    nsteps = environment_number("MACHBED_STEPS", 5000);
+    print_message("# MACHBED_SEED=%" PRIu64 " MACHBED_STEPS=%" PRIu64 "\n", seed, nsteps);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

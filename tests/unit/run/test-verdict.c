@@ -33,7 +33,7 @@ static int setup(void **state)
     console_init(&console);
     qemu_error = "";
     kvm = false;
-    ending = (struct qemu_ending){QEMU_EXITED, 33};
+    ending = (struct qemu_ending){.end = QEMU_EXITED, .value = 33};
     verdict_failure = (struct failure){0};
     return 0;
 }
@@ -184,21 +184,21 @@ static void a_qemu_that_gives_up_later_is_not_bad_input(void **state)
 static void a_signal_that_kills_qemu_is_named(void **state)
 {
     (void)state;
-    ending = (struct qemu_ending){QEMU_KILLED, SIGSEGV};
+    ending = (struct qemu_ending){.end = QEMU_KILLED, .value = SIGSEGV};
     assert_verdict(STATUS_KERNEL_DIED, "QEMU was killed by signal 11");
 }
 
 static void the_time_limit_is_no_end(void **state)
 {
     (void)state;
-    ending = (struct qemu_ending){QEMU_TIMED_OUT, 300};
+    ending = (struct qemu_ending){.end = QEMU_TIMED_OUT, .value = 300};
     assert_verdict(STATUS_NO_END, "no end within 300 seconds");
 }
 
 static void silence_under_kvm_names_the_way_out(void **state)
 {
     (void)state;
-    ending = (struct qemu_ending){QEMU_SILENT, 15};
+    ending = (struct qemu_ending){.end = QEMU_SILENT, .value = 15};
     assert_verdict(STATUS_BAD_INPUT, "KVM gives no sign of life");
     assert_contains(verdict_failure.reason, "ACCEL=tcg");
 }
@@ -218,7 +218,7 @@ static void a_panic_comes_before_all_that_follows_from_it(void **state)
 {
     (void)state;
     console_feed(&console, "panic a.c:1: f: oh");
-    ending = (struct qemu_ending){QEMU_TIMED_OUT, 300};
+    ending = (struct qemu_ending){.end = QEMU_TIMED_OUT, .value = 300};
     assert_verdict(STATUS_KERNEL_DIED, "the kernel panicked: panic a.c:1: f: oh");
 }
 
@@ -226,7 +226,7 @@ static void an_assertion_is_told_from_a_panic(void **state)
 {
     (void)state;
     console_feed(&console, "a.c:1: f: Assertion `x' failed.");
-    ending = (struct qemu_ending){QEMU_DIED, 0};
+    ending = (struct qemu_ending){.end = QEMU_DIED, .value = 0};
     assert_verdict(STATUS_KERNEL_DIED, "the kernel failed an assertion: a.c:1");
 }
 
@@ -235,14 +235,14 @@ static void a_crash_comes_before_the_time_limit(void **state)
     (void)state;
     console_feed(&console, "machbed crash server=pager thread=w pc=0x1 symbol=f+0x1 exception=1 "
                            "code=1 subcode=0x0");
-    ending = (struct qemu_ending){QEMU_TIMED_OUT, 300};
+    ending = (struct qemu_ending){.end = QEMU_TIMED_OUT, .value = 300};
     assert_verdict(STATUS_FAILED, "pager crashed in thread w");
 }
 
 static void a_signal_to_the_runner_comes_first(void **state)
 {
     (void)state;
-    ending = (struct qemu_ending){QEMU_INTERRUPTED, SIGINT};
+    ending = (struct qemu_ending){.end = QEMU_INTERRUPTED, .value = SIGINT};
     assert_verdict(128 + SIGINT, "ended by signal 2");
 }
 

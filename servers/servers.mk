@@ -6,7 +6,7 @@
 #   SERVER_IMAGES  their files
 #   BASE_name      where a server is linked: a range of addresses of its own for each
 
-SERVERS := startup pager workload
+SERVERS := startup pager ext2 workload
 
 BASE_startup := 0x08000000
 BASE_pager := 0x10000000

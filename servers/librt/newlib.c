@@ -22,14 +22,14 @@
 #include "librt/sync.h"
 #include "librt/thread-private.h"
 
-/* The heap grows upward from here; what the kernel places by itself starts at low addresses. */
-#define HEAP_BASE ((vm_address_t)0x80000000u)
-#define HEAP_STEP ((vm_size_t)256 * 1024)
+/* The heap's addresses are set aside at its first use, or the kernel would place something in its
+   way. Memory is taken only where it is touched. */
+#define HEAP_BASE  ((vm_address_t)0x80000000u)
+#define HEAP_BYTES ((vm_size_t)128 << 20)
 
 static struct rt_mutex heap_lock = {.name = "heap"};
 static unsigned int heap_lock_depth; /* newlib's realloc calls malloc with the lock held */
-static vm_address_t heap_break = HEAP_BASE;
-static vm_address_t heap_end = HEAP_BASE;
+static vm_address_t heap_break; /* 0: the heap is not there yet */
 
 struct _reent *__getreent(void)
 {
@@ -51,29 +51,29 @@ void __malloc_unlock(struct _reent *reent)
         rt_mutex_unlock(&heap_lock);
 }
 
-static kern_return_t rt_heap_extend(vm_size_t size)
+static error_t rt_heap_reserve(void)
 {
-    vm_address_t address = heap_end;
-    vm_size_t extra = (size + HEAP_STEP - 1) / HEAP_STEP * HEAP_STEP;
-    kern_return_t kr = vm_allocate(mach_task_self(), &address, extra, FALSE);
+    vm_address_t address = HEAP_BASE;
 
-    if (kr == KERN_SUCCESS)
-        heap_end += extra;
-    return kr;
+    if (vm_allocate(mach_task_self(), &address, HEAP_BYTES, FALSE) != KERN_SUCCESS)
+        return ENOMEM;
+    heap_break = HEAP_BASE;
+    return 0;
 }
 
 /* => the heap's lock is held: only malloc and its kin come here. */
 void *sbrk(ptrdiff_t increment);
 void *sbrk(ptrdiff_t increment)
 {
-    vm_address_t old = heap_break;
-    vm_address_t new = old + (vm_address_t)increment;
+    vm_address_t old;
 
-    if (new > heap_end && rt_heap_extend(new - heap_end) != KERN_SUCCESS) {
+    if ((heap_break == 0 && rt_heap_reserve() != 0) ||
+        (increment > 0 && (vm_size_t)increment > HEAP_BASE + HEAP_BYTES - heap_break)) {
         errno = ENOMEM;
         return (void *)-1;
     }
-    heap_break = new;
+    old = heap_break;
+    heap_break += (vm_address_t)increment;
     return (void *)old;
 }
 

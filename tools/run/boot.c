@@ -295,6 +295,7 @@ static void boot_judge(struct boot *boot)
     boot_marks_check(boot);
     boot_disk_check(boot);
     verdict_claims_judge(&verdict, &boot->failure);
+    verdict_fault_judge(&verdict, &boot->failure);
 }
 
 static void boot_disk_dispose(struct boot *boot)

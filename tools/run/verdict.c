@@ -220,6 +220,15 @@ void verdict_claims_judge(const struct verdict_case *verdict, struct failure *fa
                     NUMBER_TEXT(written), NUMBER_TEXT(claimed));
 }
 
+void verdict_fault_judge(const struct verdict_case *verdict, struct failure *failure)
+{
+    const char *fault = verdict->job->fault;
+
+    if (strcmp(fault, "none") != 0)
+        failure_set(failure, STATUS_FAILED, "fault=%s was asked for, and nothing went wrong",
+                    fault);
+}
+
 bool verdict_is_checkable(const struct verdict_case *verdict)
 {
     const struct console *console = verdict->console;

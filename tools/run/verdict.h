@@ -30,6 +30,12 @@ void verdict_judge(const struct verdict_case *verdict, struct failure *failure);
 void verdict_claims_judge(const struct verdict_case *verdict, struct failure *failure);
 
 /*
+ * Judge whether a fault that the job asked for was noticed. To be asked last: if all is well by
+ * then, nobody did what was asked for, or nobody saw it.
+ */
+void verdict_fault_judge(const struct verdict_case *verdict, struct failure *failure);
+
+/*
  * Whether the guest came to an end of its own at which the disk and the trace are worth checking:
  * it said `end` with success, or with a failed check.
  */

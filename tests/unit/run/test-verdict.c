@@ -9,7 +9,7 @@ static struct qemu_ending ending;
 static struct failure verdict_failure;
 static const char *qemu_error;
 static bool kvm;
-static const struct job job = {.name = "pager", .fs = "none", .size = 131072};
+static const struct job job = {.name = "pager", .fs = "none", .fault = "none", .size = 131072};
 
 static const char *const good_lines[] = {
     "machbed start server=pager",
@@ -105,6 +105,20 @@ static void what_was_counted_must_be_claimed(void **state)
     verdict_claims_judge(&verdict, &verdict_failure);
     assert_int_equal(verdict_failure.status, STATUS_FAILED);
     assert_contains(verdict_failure.reason, "counted store_writes of 131,072 bytes, but claims 0");
+}
+
+static void a_fault_that_nobody_noticed_is_a_failure(void **state)
+{
+    struct job faulty = job;
+    struct verdict_case verdict = {&console, &ending, &faulty, "", false};
+
+    (void)state;
+    verdict_fault_judge(&verdict, &verdict_failure);
+    assert_int_equal(verdict_failure.status, STATUS_SUCCESS);
+    faulty.fault = "claim";
+    verdict_fault_judge(&verdict, &verdict_failure);
+    assert_int_equal(verdict_failure.status, STATUS_FAILED);
+    assert_contains(verdict_failure.reason, "fault=claim was asked for, and nothing went wrong");
 }
 
 static void each_exit_of_the_guest_has_its_status(void **state)
@@ -295,6 +309,7 @@ int main(void)
         TEST(a_boot_that_said_all_is_well),
         TEST(no_line_can_be_left_out),
         TEST(what_was_counted_must_be_claimed),
+        TEST(a_fault_that_nobody_noticed_is_a_failure),
         TEST(each_exit_of_the_guest_has_its_status),
         TEST(an_exit_that_contradicts_the_end_line_fails),
         TEST(an_exit_without_the_end_line_fails),

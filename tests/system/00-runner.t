@@ -177,6 +177,7 @@ for my $signal ('INT', 'TERM', 'HUP') {
     is($? >> 8, 128 + $number, "SIG$signal ends the run with its status");
     children_are_gone("SIG$signal leaves nothing running");
     like(last_line(read_file("$scratch/hanging.out")), qr/ended by signal $number/, 'and says so');
+    is(result('small')->{status}, 128 + $number, 'and writes what there is');
 }
 my $pid = start_hanging();
 kill 'KILL', $pid;
@@ -221,6 +222,7 @@ refusal('an unknown value is refused with its line',
     "small3.job:3: unknown value 'read' of 'rw'; there are: write", '--job',
     write_file('small3.job', "[x]\nsize=1m\nrw=read\n"));
 refusal('a QEMU that is not there is refused', 'QEMU', '--qemu', "$scratch/none");
+refusal('a QEMU that is not in PATH is refused', 'QEMU is missing', '--qemu', 'machbed-no-qemu');
 refusal('a boot CD that is not there is refused', 'boot CD', '--iso', "$scratch/none");
 refusal('a server that is missing is refused', 'the server workload', '--boot', 'direct',
     '--module', "startup=$scratch/startup", '--module', "pager=$scratch/pager");
@@ -243,5 +245,10 @@ like($line, qr/,\Q$scratch\E\/pager \$\(pager-task=task-create\),/, 'and the oth
 ($status, $line) = run('', '--dry', '1');
 like($line, qr/-smbios 'type=11,value=console=com0 ide0=noprobe  ide1=noprobe'/,
     'with GRUB the kernel\'s command line goes by SMBIOS');
+
+($status, $line) = run('', '--list', '--jobs', "$top/jobs");
+is($status, 0, 'a list ends with 0');
+like($line, qr/^  run128 .*^  ide .*^  direct .*jobs\/pager\.job +pager: .*^  end_fsync /ms,
+    'it names policies, disks, ways to boot, jobs and their keys');
 
 done_testing();

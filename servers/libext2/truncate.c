@@ -151,8 +151,11 @@ static error_t ext2_resize(struct ext2_inode *inode, uint64_t size)
     if (size > inode->fs->file_bytes_max)
         return EFBIG;
     error_t error = ext2_pin(inode, &pin);
-    if (error != 0)
+    if (error != 0) {
+        (void)ext2_damage(inode->fs, "inode %u may have blocks beyond its size",
+                          (unsigned)inode->ino); /* the caller hears of the cause */
         return error;
+    }
     if (size <= ext2_inode_size(inode))
         error = ext2_shrink(inode, ext2_blocks_of(inode->fs, size));
     ext2_inode_size_set(inode, size);

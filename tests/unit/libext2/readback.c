@@ -141,15 +141,37 @@ static bool readback_node(struct readback *readback, uint32_t index)
     return !S_ISREG(mode) || readback_content(readback, index);
 }
 
+/* What the bitmaps say; e2fsck itself does not mind a wrong sum in the super block. */
+static uint32_t readback_count_blocks(ext2_filsys fs)
+{
+    uint32_t count = 0;
+    for (blk64_t block = fs->super->s_first_data_block; block < fs->super->s_blocks_count; block++)
+        count += ext2fs_test_block_bitmap2(fs->block_map, block) ? 0 : 1;
+    return count;
+}
+
+static uint32_t readback_count_inodes(ext2_filsys fs)
+{
+    uint32_t count = 0;
+    for (ext2_ino_t ino = 1; ino <= fs->super->s_inodes_count; ino++)
+        count += ext2fs_test_inode_bitmap2(fs->inode_map, ino) ? 0 : 1;
+    return count;
+}
+
 static bool readback_counts(const struct readback *readback, uint32_t nblocks_free,
                             uint32_t ninodes_free)
 {
-    if (ext2fs_free_blocks_count(readback->fs->super) == nblocks_free &&
-        readback->fs->super->s_free_inodes_count == ninodes_free)
+    ext2_filsys fs = readback->fs;
+    if (ext2fs_read_bitmaps(fs) != 0)
+        return readback_fail(readback, "a bitmap", MODEL_ROOT);
+    if (fs->super->s_free_blocks_count == nblocks_free &&
+        readback_count_blocks(fs) == nblocks_free &&
+        fs->super->s_free_inodes_count == ninodes_free && readback_count_inodes(fs) == ninodes_free)
         return true;
-    fprintf(stderr, "libext2fs: %llu blocks and %u inodes are free, not %u and %u\n",
-            (unsigned long long)ext2fs_free_blocks_count(readback->fs->super),
-            readback->fs->super->s_free_inodes_count, nblocks_free, ninodes_free);
+    fprintf(stderr,
+            "libext2fs: %u blocks and %u inodes are free, %u and %u are marked so, not %u and %u\n",
+            fs->super->s_free_blocks_count, fs->super->s_free_inodes_count,
+            readback_count_blocks(fs), readback_count_inodes(fs), nblocks_free, ninodes_free);
     return false;
 }
 

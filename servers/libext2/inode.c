@@ -253,13 +253,13 @@ static error_t ext2_xattr_release(struct ext2_inode *inode)
     if (error != 0)
         return error;
     bool damaged = header->magic != EXT2_XATTR_MAGIC || header->refcount == 0;
-    bool last = !damaged && header->refcount == 1;
-    if (!damaged)
+    bool shared = !damaged && header->refcount > 1;
+    if (shared)
         header->refcount--;
-    ext2_put(fs, block, header, !damaged && !last);
+    ext2_put(fs, block, header, shared);
     if (damaged)
         return ext2_damage(fs, "extended attributes in block %u", (unsigned)block);
-    if (!last)
+    if (shared)
         return 0;
     ext2_forget(fs, block, 1);
     return ext2_blocks_free(fs, block, 1);

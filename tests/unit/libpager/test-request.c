@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel asks for: pages and leave to write, beside what is being written. */
+#include <sched.h>
+
 #include "fixture.h"
 
 /* A client that reads or writes a page in a thread of its own. */
@@ -316,6 +318,26 @@ static void page_that_may_not_be_unlocked_faults_writers_and_not_readers(void **
     assert_int_equal(pager_get_error(f.upi->pager, PAGE), ENOSPC);
     check_read(1, 0);
     backend_set(f.upi, unlock_error, 0);
+    assert_true(mock_pageout(f.object, 1)); /* so that it is asked for, for writing */
+    assert_int_equal(mock_write(f.object, 1, 5), KERN_SUCCESS);
+    end();
+}
+
+static void page_that_may_not_be_unlocked_says_so_to_the_next_writer_not_to_a_reader(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set(f.upi, has[1], true);
+    backend_set(f.upi, unlock_error, ENOSPC);
+    check_read(1, 0);
+    mock_send_unlock(f.object, PAGE, PAGE);
+    while (pager_get_error(f.upi->pager, PAGE) == 0)
+        sched_yield();
+    mock_await_absent(f.object, 1);
+    check_read(1, 0);
+    assert_int_equal(pager_get_error(f.upi->pager, PAGE), ENOSPC);
+    assert_true(mock_pageout(f.object, 1));
+    assert_int_equal(mock_write(f.object, 1, 5), KERN_MEMORY_ERROR);
     assert_int_equal(mock_write(f.object, 1, 5), KERN_SUCCESS);
     end();
 }
@@ -419,6 +441,7 @@ int main(void)
         cmocka_unit_test(read_that_a_return_has_overtaken_starts_over),
         cmocka_unit_test(write_locked_page_is_unlocked_by_the_server),
         cmocka_unit_test(page_that_may_not_be_unlocked_faults_writers_and_not_readers),
+        cmocka_unit_test(page_that_may_not_be_unlocked_says_so_to_the_next_writer_not_to_a_reader),
         cmocka_unit_test(unlock_beyond_the_objects_end_becomes_a_fault),
         cmocka_unit_test(offered_page_is_there_without_being_asked_for),
         cmocka_unit_test(offers_that_make_no_sense_or_come_at_a_bad_time_are_refused),

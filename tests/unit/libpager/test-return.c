@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel gives back: how it is written, what is refused, where errors go. */
+#include <string.h>
+
 #include "fixture.h"
 
 static void message_of_256_pages_becomes_two_writes_of_128(void **state)
@@ -93,6 +95,21 @@ static void first_of_several_write_errors_is_the_one_reported(void **state)
     end();
 }
 
+static void first_of_several_write_errors_before_a_sync_is_the_one_reported(void **state)
+{
+    (void)state;
+    start(8);
+    backend_set_bad(f.upi, 2, ENOSPC);
+    backend_set_bad(f.upi, 5, EIO);
+    mock_fill(f.object, 0, 8, 7);
+    assert_true(mock_pageout(f.object, 2));
+    assert_true(mock_pageout(f.object, 5));
+    backend_await(f.upi, nfailed, 2);
+    assert_int_equal(pager_sync(f.upi->pager, 1), ENOSPC);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    end();
+}
+
 static void failed_run_costs_the_bad_page_alone(void **state)
 {
     (void)state;
@@ -112,6 +129,8 @@ static void failed_run_costs_the_bad_page_alone(void **state)
 
 static void page_is_without_error_again_when_it_has_been_written(void **state)
 {
+    uint64_t value;
+
     (void)state;
     start(4);
     backend_set_bad(f.upi, 1, EIO);
@@ -122,6 +141,9 @@ static void page_is_without_error_again_when_it_has_been_written(void **state)
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     assert_int_equal(pager_get_error(f.upi->pager, PAGE), 0);
     assert_int_equal(backend_value(f.upi, 1), 99);
+    assert_true(mock_pageout(f.object, 1));
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
+    assert_int_equal(value, 99);
     end();
 }
 
@@ -246,11 +268,12 @@ static void precious_page_that_comes_back_clean_is_written_all_the_same(void **s
 
 static void precious_page_that_the_store_has_is_not_written_again(void **state)
 {
+    uint64_t value;
+
     (void)state;
     start_with(8, true);
     backend_set(f.upi, has[2], true);
-    mock_touch(f.object, 2);
-    backend_await(f.upi, nreads, 1);
+    assert_int_equal(mock_read(f.object, 2, &value), KERN_SUCCESS);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     assert_int_equal(f.upi->nbulk, 0);
     assert_int_equal(mock_write(f.object, 2, 9), KERN_SUCCESS);
@@ -258,6 +281,44 @@ static void precious_page_that_the_store_has_is_not_written_again(void **state)
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     assert_int_equal(f.upi->nbulk, 1);
     assert_int_equal(backend_value(f.upi, 2), 9);
+    end();
+}
+
+static void precious_page_of_which_the_store_has_older_data_is_written(void **state)
+{
+    vm_address_t buf;
+    uint64_t value;
+
+    (void)state;
+    start(8);
+    backend_set(f.upi, has[2], true);
+    assert_int_equal(mock_read(f.object, 2, &value), KERN_SUCCESS);
+    assert_int_equal(pager_flush(f.upi->pager, 1), 0);
+    vm_allocate(mach_task_self(), &buf, PAGE, TRUE);
+    memset((void *)buf, 0x11, PAGE);
+    assert_int_equal(pager_offer_page(f.upi->pager, 1, 0, 2 * PAGE, buf), 0);
+    vm_deallocate(mach_task_self(), buf, PAGE);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 2), 0x1111111111111111);
+    end();
+}
+
+static void precious_page_evicted_behind_a_failed_write_is_tried_again(void **state)
+{
+    (void)state;
+    start_with(8, true);
+    backend_set(f.upi, has[2], true);
+    assert_int_equal(mock_write(f.object, 2, 9), KERN_SUCCESS);
+    backend_set_bad(f.upi, 2, EIO);
+    backend_set(f.upi, hold_writes, true);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    backend_await(f.upi, nwaiting_writes, 1);
+    mock_receiver_wait(f.bucket);
+    assert_true(mock_pageout(f.object, 2));
+    mock_receiver_wait(f.bucket);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    assert_int_equal(f.upi->nfailed, 2);
     end();
 }
 
@@ -382,6 +443,7 @@ int main(void)
         cmocka_unit_test(bulk_write_without_progress_ends_and_is_complained_about),
         cmocka_unit_test(write_error_reaches_the_next_sync_and_only_that),
         cmocka_unit_test(first_of_several_write_errors_is_the_one_reported),
+        cmocka_unit_test(first_of_several_write_errors_before_a_sync_is_the_one_reported),
         cmocka_unit_test(failed_run_costs_the_bad_page_alone),
         cmocka_unit_test(page_is_without_error_again_when_it_has_been_written),
         cmocka_unit_test(page_that_was_lost_is_an_error_to_read_until_it_is_flushed),
@@ -393,6 +455,8 @@ int main(void)
         cmocka_unit_test(return_from_another_kernel_is_refused_in_one_line),
         cmocka_unit_test(precious_page_that_comes_back_clean_is_written_all_the_same),
         cmocka_unit_test(precious_page_that_the_store_has_is_not_written_again),
+        cmocka_unit_test(precious_page_of_which_the_store_has_older_data_is_written),
+        cmocka_unit_test(precious_page_evicted_behind_a_failed_write_is_tried_again),
         cmocka_unit_test(eviction_is_notified_after_the_page_was_written),
         cmocka_unit_test(page_that_is_wanted_again_is_not_notified_as_evicted),
         cmocka_unit_test(two_objects_are_written_at_the_same_time),

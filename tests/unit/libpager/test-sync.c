@@ -14,6 +14,7 @@ struct syncer {
     struct pager *pager;
     vm_address_t start;
     vm_size_t length;
+    int wait;
     error_t error;
     bool done; /* atomically */
 };
@@ -22,15 +23,21 @@ static void *syncer_main(void *arg)
 {
     struct syncer *syncer = arg;
 
-    syncer->error = pager_sync_some(syncer->pager, syncer->start, syncer->length, 1);
+    syncer->error = pager_sync_some(syncer->pager, syncer->start, syncer->length, syncer->wait);
     __atomic_store_n(&syncer->done, true, __ATOMIC_RELEASE);
     return NULL;
 }
 
+static void syncer_start_as(struct syncer *syncer, size_t page, size_t npages, int wait)
+{
+    *syncer = (struct syncer){
+        .pager = f.upi->pager, .start = page * PAGE, .length = npages * PAGE, .wait = wait};
+    mock_check(pthread_create(&syncer->thread, NULL, syncer_main, syncer) == 0);
+}
+
 static void syncer_start(struct syncer *syncer, size_t page, size_t npages)
 {
-    *syncer = (struct syncer){.pager = f.upi->pager, .start = page * PAGE, .length = npages * PAGE};
-    mock_check(pthread_create(&syncer->thread, NULL, syncer_main, syncer) == 0);
+    syncer_start_as(syncer, page, npages, 1);
 }
 
 static bool syncer_done(const struct syncer *syncer)
@@ -85,6 +92,26 @@ static void sync_without_waiting_leaves_the_last_window_to_itself(void **state)
     backend_set(f.upi, hold_writes, false);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     assert_int_equal(backend_value(f.upi, WINDOW_PAGES), 9);
+    end();
+}
+
+static void sync_without_waiting_has_all_windows_but_the_last_written(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer syncer;
+
+    (void)state;
+    start(2 * WINDOW_PAGES);
+    mock_fill(f.object, 0, 2 * WINDOW_PAGES, 1);
+    backend_set(f.upi, hold_writes, true);
+    syncer_start_as(&syncer, 0, 2 * WINDOW_PAGES, 0);
+    backend_await(f.upi, nwaiting_writes, 1);
+    usleep(BRIEFLY);
+    assert_int_equal(mock_nlocks(), before + 1);
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    check_disk(0, WINDOW_PAGES, 1);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     end();
 }
 
@@ -475,6 +502,21 @@ static void shutdown_writes_what_it_has_received_and_drops_the_rest(void **state
     end();
 }
 
+static void shutdown_ends_a_sync_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    start(4);
+    mock_fill(f.object, 0, 4, 5);
+    mock_receiver_wait(f.bucket);
+    mock_receiver_hold(f.bucket, true);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    pager_shutdown(f.upi->pager);
+    assert_true(backend_get(f.upi, cleared));
+    mock_receiver_hold(f.bucket, false);
+    assert_int_equal(backend_value(f.upi, 0), 0);
+    end();
+}
+
 static void shutdown_with_a_read_under_way_does_not_answer_it(void **state)
 {
     uint64_t value;
@@ -525,6 +567,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync_walks_a_large_object_in_windows_of_64_messages),
         cmocka_unit_test(sync_without_waiting_leaves_the_last_window_to_itself),
+        cmocka_unit_test(sync_without_waiting_has_all_windows_but_the_last_written),
         cmocka_unit_test(sync_without_waiting_does_not_take_errors_away),
         cmocka_unit_test(sync_of_a_range_leaves_the_rest_dirty),
         cmocka_unit_test(sync_waits_for_what_was_returned_before_it),
@@ -545,6 +588,7 @@ int main(void)
         cmocka_unit_test(answer_that_comes_too_late_does_not_reach_the_next_mapping),
         cmocka_unit_test(second_kernel_is_refused_and_the_first_goes_on),
         cmocka_unit_test(shutdown_writes_what_it_has_received_and_drops_the_rest),
+        cmocka_unit_test(shutdown_ends_a_sync_that_nobody_waits_for),
         cmocka_unit_test(shutdown_with_a_read_under_way_does_not_answer_it),
         cmocka_unit_test(shutdown_answers_requests_that_wait_for_a_write),
         cmocka_unit_test(pager_that_was_never_mapped_is_shut_down_at_once),

@@ -323,7 +323,8 @@ size_t mock_rights(void)
 
     enter();
     for (size_t i = 0; i < NAMES; i++)
-        count += rights[i].nsend;
+        if (rights[i].port != NULL && rights[i].port->bucket == NULL)
+            count += rights[i].nsend + rights[i].receive;
     leave();
     return count;
 }
@@ -726,6 +727,14 @@ void mock_await_wanted(struct mock_object *object, size_t i)
     leave();
 }
 
+void mock_await_absent(struct mock_object *object, size_t i)
+{
+    enter();
+    while (object->pages[i].resident || object->pages[i].busy)
+        changed_wait();
+    leave();
+}
+
 void mock_fill(struct mock_object *object, size_t first, size_t npages, uint64_t value)
 {
     enter();
@@ -1036,6 +1045,7 @@ static void lock_page(struct mock_object *object, struct batch *batch, size_t i,
         batch_add(object, batch, i, flush);
     else if (flush)
         page_clear(page);
+    changed_signal();
 }
 
 static void lock_pages(struct mock_object *object, vm_offset_t offset, vm_size_t size,

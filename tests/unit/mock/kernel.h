@@ -46,6 +46,9 @@ void mock_touch(struct mock_object *object, size_t page);
 /* Wait until a page has been asked for. */
 void mock_await_wanted(struct mock_object *object, size_t page);
 
+/* Wait until a page is not there. */
+void mock_await_absent(struct mock_object *object, size_t page);
+
 /* Make pages resident and dirty without asking the pager for them: VALUE, VALUE + 1, ... */
 void mock_fill(struct mock_object *object, size_t page, size_t npages, uint64_t value);
 
@@ -84,8 +87,8 @@ void mock_receiver_wait(struct port_bucket *bucket);
 /* Messages that wait in the ports of BUCKET. */
 size_t mock_queued(struct port_bucket *bucket);
 
-/* Bytes of vm_allocate and of messages that nobody has released; send rights to kernels' ports that
-   the task holds. */
+/* Bytes of vm_allocate and of messages that nobody has released; rights to kernels' ports that the
+   task holds. */
 size_t mock_memory(void);
 size_t mock_rights(void);
 

@@ -56,9 +56,9 @@ static void pager_window_complete(struct pager *pager, struct pager_window *wind
     window->completed = true;
     rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
-    if (window->detached) {
+    if (window->storage != NULL) {
         pager_window_unlink(pager, window);
-        free(window);
+        free(window->storage);
     }
 }
 
@@ -158,7 +158,7 @@ static void pager_window_wait(struct pager *pager, struct pager_window *window)
 }
 
 /* Ask the kernel to do with WINDOW as RANGE says, when it is its turn. => level locked, but not
-   meanwhile; WINDOW may be completed, and freed if it is detached, on return. */
+   meanwhile; WINDOW may be completed, and freed if nobody waits, on return. */
 static void pager_window_ask(struct pager *pager, struct pager_window *window,
                              const struct pager_range *range)
 {
@@ -204,7 +204,7 @@ static void pager_window_start(struct pager *pager, const struct pager_range *ra
         pager_window_run(pager, range, offset, length);
         return;
     }
-    *window = (struct pager_window){.offset = offset, .length = length, .detached = true};
+    *window = (struct pager_window){.offset = offset, .length = length, .storage = window};
     pager_window_ask(pager, window, range);
 }
 
@@ -241,6 +241,14 @@ static void pager_range_run(struct pager *pager, const struct pager_range *range
     }
 }
 
+/* Tell LISTENER of errors from now on, and of the one that nobody was there for. */
+static void pager_listener_link(struct pager *pager, struct pager_listener *listener)
+{
+    *listener = (struct pager_listener){.next = pager->listeners, .error = pager->error};
+    pager->error = 0;
+    pager->listeners = listener;
+}
+
 static void pager_listener_unlink(struct pager *pager, const struct pager_listener *listener)
 {
     struct pager_listener **link = &pager->listeners;
@@ -253,10 +261,9 @@ static void pager_listener_unlink(struct pager *pager, const struct pager_listen
 /* => level locked, but not all the time. */
 static error_t pager_range_listen(struct pager *pager, const struct pager_range *range)
 {
-    struct pager_listener listener = {.next = pager->listeners, .error = pager->error};
+    struct pager_listener listener;
 
-    pager->error = 0;
-    pager->listeners = &listener;
+    pager_listener_link(pager, &listener);
     pager_range_run(pager, range, true);
     pager_listener_unlink(pager, &listener);
     return listener.error;

@@ -105,7 +105,7 @@ struct pager_window {
     bool copies;        /* the kernel keeps what it returns */
     bool completed;
     bool counting;
-    bool detached; /* nobody waits: completion frees it */
+    void *storage; /* null, or itself: nobody waits, and completion frees it */
 };
 
 /* Somebody in pager_sync, who will be told of errors. */

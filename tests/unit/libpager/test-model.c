@@ -45,7 +45,7 @@ static uint64_t environment_number(const char *name, uint64_t otherwise)
 
 static void random_policy(uint64_t *random)
 {
-    size_t npolicies = 0;
+    size_t npolicies = 1;
 
     while (pager_policy_at(npolicies) != NULL)
         npolicies++;

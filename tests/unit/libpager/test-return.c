@@ -142,6 +142,9 @@ static void page_is_without_error_again_when_it_has_been_written(void **state)
     assert_int_equal(pager_get_error(f.upi->pager, PAGE), 0);
     assert_int_equal(backend_value(f.upi, 1), 99);
     assert_true(mock_pageout(f.object, 1));
+    backend_set(f.upi, read_error, EIO);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
+    backend_set(f.upi, read_error, 0);
     assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
     assert_int_equal(value, 99);
     end();

@@ -17,6 +17,7 @@
 #define REGION 1024 /* buckets of the table of memory */
 
 struct mock_port {
+    struct mock_port *next_free;
     unsigned int nrefs;
     mach_port_t name; /* the task's, or null */
     bool dead;
@@ -89,6 +90,7 @@ struct region {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct right rights[NAMES];
+static struct mock_port *free_ports;
 static bool jitter;
 static bool hold_batches;
 static size_t nheld; /* lock requests that wait for that */
@@ -207,10 +209,14 @@ mach_port_t mach_task_self(void)
 
 static struct mock_port *port_create(void)
 {
-    struct mock_port *port = calloc(1, sizeof(*port));
+    struct mock_port *port = free_ports;
 
+    if (port != NULL)
+        free_ports = port->next_free;
+    else
+        port = malloc(sizeof(*port));
     mock_check(port != NULL);
-    port->nrefs = 1;
+    *port = (struct mock_port){.nrefs = 1};
     return port;
 }
 
@@ -222,8 +228,10 @@ static struct mock_port *port_ref(struct mock_port *port)
 
 static void port_deref(struct mock_port *port)
 {
-    if (port != NULL && --port->nrefs == 0)
-        free(port);
+    if (port == NULL || --port->nrefs > 0)
+        return;
+    port->next_free = free_ports;
+    free_ports = port;
 }
 
 /* The task's right for PORT, a new one if it has none. */
@@ -232,9 +240,8 @@ static struct right *right_of(struct mock_port *port)
     mach_port_t name = port->name;
 
     if (name == MACH_PORT_NULL) {
-        for (name = 1; name < NAMES && rights[name].port != NULL; name++)
-            ;
-        mock_check(name < NAMES);
+        for (name = 1; rights[name].port != NULL; name++)
+            mock_check(name < NAMES - 1);
         port->name = name;
         rights[name] = (struct right){.port = port_ref(port)};
     }
@@ -373,9 +380,10 @@ error_t ports_create_bucket(struct port_bucket **bucket)
 
 error_t ports_create_port(struct port_bucket *bucket, void *object, mach_port_t *port)
 {
-    struct mock_port *created = port_create();
+    struct mock_port *created;
 
     enter();
+    created = port_create();
     created->bucket = bucket;
     created->pager = object;
     *port = copyout_receive(created);
@@ -418,8 +426,7 @@ static void message_send(const struct mock_object *object, struct mock_delivery 
     mock_check(message != NULL);
     message->body = body;
     message->target = port_ref(object->pager);
-    if (object->control != NULL)
-        message->control = port_ref(object->control);
+    message->control = port_ref(object->control);
     if (body.id == MOCK_INIT || body.id == MOCK_TERMINATE)
         message->name = port_ref(object->name);
     if (object->pager->dead) {

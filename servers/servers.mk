@@ -17,7 +17,7 @@ SERVERS_OUT := $(OUT)/servers
 SERVER_IMAGES := $(SERVERS:%=$(SERVERS_OUT)/%)
 MIG_OUT := $(OUT)/mig
 
-SERVER_LIBS := librt libpattern libstore libpager libext2
+SERVER_LIBS := librt libpattern libstore libpager libext2 libtrace
 
 # Stubs: of our own interfaces (servers/defs) and of the kernel's.
 MIG_USERS := startup server pager_server io fs exc mach mach_port mach_host gnumach mach_i386 device

@@ -131,17 +131,18 @@ static error_t file_page_fetch(const struct file_page *page, vm_address_t *buf)
 static error_t file_read_page(struct user_pager_info *upi, vm_offset_t offset, vm_address_t *buf,
                               int *write_lock)
 {
+    struct node_hold hold;
     struct node *node = file_node(upi);
     struct file_page page;
     error_t error;
 
-    rt_rwlock_rdlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_READ, &hold);
     error = file_page_lookup(node, offset, &page);
     if (error == 0)
         error = file_page_fetch(&page, buf);
     if (error == 0 && *buf != 0 && node->size < offset + vm_page_size)
         memset((char *)*buf + (node->size - offset), 0, vm_page_size - (node->size - offset));
-    rt_rwlock_rdunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     *write_lock = page.hole;
     return error;
 }
@@ -195,12 +196,13 @@ static void file_clear_tail(const struct node *node, uint64_t offset, uint64_t e
 static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
                                 vm_size_t length, vm_size_t *written)
 {
+    struct node_hold hold;
     struct node *node = file_node(upi);
     uint64_t at = offset;
     uint64_t end = at + length;
     error_t error = 0;
 
-    rt_rwlock_rdlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_READ, &hold);
     if (end > file_allocated_size(node))
         end = file_allocated_size(node);
     if (at < end)
@@ -210,7 +212,7 @@ static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset,
         if (at < end)
             error = file_write_run(node, &at, end, data + (vm_offset_t)(at - offset));
     } while (error == 0 && at < end && at % vm_page_size != 0);
-    rt_rwlock_rdunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     if (error == 0 && at >= end)
         *written = length; /* what lies behind END is dropped */
     else
@@ -274,6 +276,7 @@ static error_t file_extend(struct node *node, uint64_t size)
 
 error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
 {
+    struct node_hold hold;
     uint32_t block_size = node_block_size();
     uint64_t end = offset + *length;
     uint32_t first = (uint32_t)(offset / block_size);
@@ -281,12 +284,12 @@ error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
 
     if (end > NODE_SIZE_MAX)
         return EFBIG;
-    rt_rwlock_wrlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_WRITE, &hold);
     error = file_allocate(node, &first, (uint32_t)((end + block_size - 1) / block_size));
     if ((uint64_t)first * block_size < end)
         end = (uint64_t)first * block_size;
     extend_error = file_extend(node, end > offset ? end : node->size);
-    rt_rwlock_wrunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     if (extend_error != 0)
         return extend_error;
     if (end <= offset)
@@ -297,20 +300,21 @@ error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
 
 static error_t file_unlock_page(struct user_pager_info *upi, vm_offset_t address)
 {
+    struct node_hold hold;
     struct node *node = file_node(upi);
     uint32_t block_size = node_block_size();
     uint32_t first = address / block_size;
     uint64_t end = (uint64_t)address + vm_page_size;
     error_t error = 0;
 
-    rt_rwlock_wrlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_WRITE, &hold);
     if (end > file_allocated_size(node))
         end = file_allocated_size(node);
     if (address < end)
         error = file_allocate(node, &first, (uint32_t)(end / block_size));
     else
         error = EIO; /* truncated meanwhile */
-    rt_rwlock_wrunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     return error;
 }
 
@@ -318,12 +322,13 @@ static error_t file_unlock_page(struct user_pager_info *upi, vm_offset_t address
 
 static error_t file_is_hole(struct node *node, uint64_t offset, bool *hole)
 {
+    struct node_hold hold;
     struct ext2_run run;
     error_t error;
 
-    rt_rwlock_rdlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_READ, &hold);
     error = ext2_block_map(node->inode, (uint32_t)(offset / node_block_size()), 1, &run);
-    rt_rwlock_rdunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     *hole = error == 0 && run.block == 0;
     return error;
 }
@@ -353,17 +358,18 @@ static error_t file_drop_behind(struct node *node, vm_size_t old_extent)
 
 error_t file_resize(struct node *node, uint64_t size)
 {
+    struct node_hold hold;
     vm_size_t old_extent = node->extent;
     bool shrinks = size < node->size;
     error_t error;
 
     if (size > NODE_SIZE_MAX)
         return EFBIG;
-    rt_rwlock_wrlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_WRITE, &hold);
     error = ext2_inode_resize(node->inode, size);
     if (error == 0 || shrinks)
         file_set_size(node, size);
-    rt_rwlock_wrunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     if (!shrinks)
         return error;
     if (error == 0)
@@ -408,20 +414,21 @@ static error_t file_write_zeros(struct node *node, uint32_t *first, uint32_t cou
 
 error_t file_settle(struct node *node)
 {
+    struct node_hold hold;
     vm_size_t zeros_size = 32 * vm_page_size;
     vm_address_t zeros = 0;
     uint32_t first = 0;
     uint32_t count;
     error_t error = 0;
 
-    rt_rwlock_wrlock(&node->alloc_lock);
+    node_alloc_lock(node, TRACE_WRITE, &hold);
     while (error == 0 && (count = file_next_fresh(node, &first)) > 0) {
         if (zeros == 0 && vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
             error = ENOMEM;
         else
             error = file_write_zeros(node, &first, count, zeros, zeros_size);
     }
-    rt_rwlock_wrunlock(&node->alloc_lock);
+    node_alloc_unlock(node, &hold);
     if (zeros != 0)
         vm_deallocate(mach_task_self(), zeros, zeros_size);
     return error;

@@ -20,6 +20,7 @@
 #include "librt/guard.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "libtrace/trace.h"
 
 #include "server_server.h"
 
@@ -62,6 +63,7 @@ kern_return_t S_server_report(mach_port_t port)
     rt_emit("check name=unmount result=\"%s\"", error == 0 ? "ok" : strerror(error));
     pager_counters_emit(rt_image.name);
     store_report(server_store, rt_image.name, 0);
+    trace_report();
     return KERN_SUCCESS;
 }
 
@@ -128,6 +130,7 @@ int main(int argc, char **argv)
     (void)argc;
     (void)argv;
     rt_server_init();
+    trace_setup();
     rt_guard_setup();
     server_policy_setup();
     server_store_setup();

@@ -109,6 +109,32 @@ bool node_is_file(struct node *node)
     return (stat.mode & 0170000) == 0100000;
 }
 
+void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold)
+{
+    hold->start = trace_begin(TRACE_ALLOC_LOCK);
+    hold->mode = mode;
+    if (mode == TRACE_WRITE)
+        rt_rwlock_wrlock(&node->alloc_lock);
+    else
+        rt_rwlock_rdlock(&node->alloc_lock);
+    hold->granted = trace_begin(TRACE_ALLOC_LOCK);
+}
+
+void node_alloc_unlock(struct node *node, const struct node_hold *hold)
+{
+    if (hold->mode == TRACE_WRITE)
+        rt_rwlock_wrunlock(&node->alloc_lock);
+    else
+        rt_rwlock_rdunlock(&node->alloc_lock);
+    if (hold->start != 0)
+        trace_end(&(struct trace_event){.kind = TRACE_ALLOC_LOCK,
+                                        .start = hold->start,
+                                        .wait = hold->granted - hold->start,
+                                        .cause = trace_cause(),
+                                        .object = ext2_inode_number(node->inode),
+                                        .what = (uint8_t)hold->mode});
+}
+
 static error_t node_pager_create(struct node *node)
 {
     struct pager *pager =

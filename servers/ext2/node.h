@@ -20,6 +20,7 @@
 #include "libstore/store.h"
 #include "librt/ports.h"
 #include "librt/sync.h"
+#include "libtrace/trace.h"
 
 struct node {
     struct user_pager_info info; /* first: the pager's callbacks get a node by it */
@@ -64,6 +65,20 @@ bool node_is_file(struct node *node);
 
 /* Block size of the file system, bytes. */
 uint32_t node_block_size(void);
+
+/* What one thread's hold on alloc_lock is in the trace. */
+struct node_hold {
+    uint64_t start; /* cycles, when waiting began; 0: not recorded */
+    uint64_t granted;
+    enum trace_what mode;
+};
+
+/*
+ * Take and release alloc_lock, MODE being TRACE_READ or TRACE_WRITE. HOLD lives between the two.
+ * => may block; io_lock may be held.
+ */
+void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold);
+void node_alloc_unlock(struct node *node, const struct node_hold *hold);
 
 /*
  * Have NODE's memory mapped from 0 to SIZE, or more.

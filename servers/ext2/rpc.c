@@ -6,6 +6,7 @@
 #include "ext2/file.h"
 #include "ext2/path.h"
 #include "librt/demuxers.h"
+#include "libtrace/trace.h"
 
 #include "fs_server.h"
 #include "io_server.h"
@@ -19,8 +20,15 @@ static error_t rpc_file(mach_port_t port, struct node **node)
     return node_is_file(*node) ? 0 : EISDIR;
 }
 
+static uint32_t rpc_object(const struct node *node)
+{
+    return ext2_inode_number(node->inode);
+}
+
 static error_t rpc_write(mach_port_t file, pointer_t data, int64_t offset, vm_size_t *amount)
 {
+    vm_size_t wanted = *amount;
+    struct trace_call call;
     struct node *node;
     error_t error = rpc_file(file, &node);
 
@@ -28,7 +36,9 @@ static error_t rpc_write(mach_port_t file, pointer_t data, int64_t offset, vm_si
         return error;
     if (offset < 0)
         return EINVAL;
-    return file_write(node, (uint64_t)offset, (const void *)data, amount);
+    trace_call_begin(&call);
+    error = file_write(node, (uint64_t)offset, (const void *)data, amount);
+    return trace_call_end(&call, TRACE_IO_WRITE, rpc_object(node), (uint64_t)offset, wanted, error);
 }
 
 kern_return_t S_io_write(mach_port_t file, pointer_t data, mach_msg_type_number_t length,
@@ -47,6 +57,8 @@ kern_return_t S_io_write(mach_port_t file, pointer_t data, mach_msg_type_number_
 kern_return_t S_io_read(mach_port_t file, pointer_t *data, mach_msg_type_number_t *length,
                         int64_t offset, vm_size_t amount)
 {
+    vm_size_t found = amount;
+    struct trace_call call;
     struct node *node;
     error_t error = rpc_file(file, &node);
 
@@ -54,9 +66,10 @@ kern_return_t S_io_read(mach_port_t file, pointer_t *data, mach_msg_type_number_
         return error;
     if (offset < 0)
         return EINVAL;
-    error = file_read(node, (uint64_t)offset, data, &amount);
-    *length = amount;
-    return error;
+    trace_call_begin(&call);
+    error = file_read(node, (uint64_t)offset, data, &found);
+    *length = found;
+    return trace_call_end(&call, TRACE_IO_READ, rpc_object(node), (uint64_t)offset, amount, error);
 }
 
 kern_return_t S_io_map(mach_port_t file, mach_port_t *memory_object)
@@ -118,19 +131,30 @@ kern_return_t S_dir_mkdir(mach_port_t directory, const_file_path_t name, unsigne
 
 kern_return_t S_file_set_size(mach_port_t file, int64_t size)
 {
+    struct trace_call call;
     struct node *node;
     error_t error = rpc_file(file, &node);
 
     if (error != 0)
         return error;
-    return size < 0 ? EINVAL : file_truncate(node, (uint64_t)size);
+    if (size < 0)
+        return EINVAL;
+    trace_call_begin(&call);
+    error = file_truncate(node, (uint64_t)size);
+    return trace_call_end(&call, TRACE_FILE_SET_SIZE, rpc_object(node), (uint64_t)size, 0, error);
 }
 
 kern_return_t S_file_sync(mach_port_t file, boolean_t wait)
 {
     struct node *node = node_of_port(file);
+    struct trace_call call;
+    error_t error;
 
-    return node == NULL ? EOPNOTSUPP : file_sync(node, wait);
+    if (node == NULL)
+        return EOPNOTSUPP;
+    trace_call_begin(&call);
+    error = file_sync(node, wait);
+    return trace_call_end(&call, TRACE_FILE_SYNC, rpc_object(node), 0, 0, error);
 }
 
 kern_return_t S_file_syncfs(mach_port_t file, boolean_t wait)

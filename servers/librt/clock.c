@@ -18,8 +18,11 @@ void rt_clock_setup(uint64_t hz)
 
 uint64_t rt_clock_ns(void)
 {
-    uint64_t cycles = rt_arch_cycles();
+    return rt_clock_cycles_to_ns(rt_arch_cycles());
+}
 
+uint64_t rt_clock_cycles_to_ns(uint64_t cycles)
+{
     rt_assert(clock_hz > 0);
     return cycles / clock_hz * CLOCK_NS_PER_S + cycles % clock_hz * CLOCK_NS_PER_S / clock_hz;
 }

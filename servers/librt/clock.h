@@ -11,4 +11,8 @@
  */
 uint64_t rt_clock_ns(void);
 
+/* CYCLES of the time stamp counter in nanoseconds; of a moment, those of rt_clock_ns. => as above.
+ */
+uint64_t rt_clock_cycles_to_ns(uint64_t cycles);
+
 #endif

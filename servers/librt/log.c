@@ -23,6 +23,14 @@ static void rt_print(const char *head, const char *format, va_list arguments)
     mach_print(line);
 }
 
+void rt_print_line(const char *text)
+{
+    char line[RT_LINE_MAX + 2];
+
+    snprintf(line, sizeof(line), "%s\n", text);
+    mach_print(line);
+}
+
 static void rt_print_named(const char *what, const char *format, va_list arguments)
 {
     char head[sizeof(rt_image.name) + 16];

@@ -15,6 +15,9 @@ void rt_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print "machbed ", the message and a line end: a line for the runner. */
 void rt_emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Print TEXT, at most RT_LINE_MAX bytes, and a line end, as one call. */
+void rt_print_line(const char *text);
+
 /* Print "NAME: panic: " and the message, then end the run with status 99. */
 _Noreturn void rt_panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -29,7 +29,7 @@
 
 static struct rt_mutex heap_lock = {.name = "heap"};
 static unsigned int heap_lock_depth; /* newlib's realloc calls malloc with the lock held */
-static vm_address_t heap_break; /* 0: the heap is not there yet */
+static vm_address_t heap_break;      /* 0: the heap is not there yet */
 
 struct _reent *__getreent(void)
 {

@@ -14,12 +14,15 @@
 
 struct rt_thread {
     uint32_t magic;
+    uint32_t number; /* 0 for the first, counted up: names need not be unique */
     const char *name;
     const char *waits_for; /* the lock or condition it waits for, or null */
     mach_port_t port;
     mach_port_t reply_port; /* MACH_PORT_NULL until first used */
     void (*entry)(void *);
     void *arg;
+    struct trace_chunk *trace_chunk; /* libtrace's: what it records into, or null */
+    uint32_t trace_cause;            /* libtrace's: the request that it works for */
     struct _reent reent;
 };
 

@@ -24,10 +24,12 @@ const char *rt_thread_name(const struct rt_thread *thread)
 struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*entry)(void *),
                                  void *arg)
 {
+    static uint32_t nthreads; /* atomic */
     struct rt_thread *thread = rt_thread_of_stack(stack);
 
     memset(thread, 0, sizeof(*thread));
     thread->magic = RT_THREAD_MAGIC;
+    thread->number = __atomic_fetch_add(&nthreads, 1, __ATOMIC_RELAXED);
     thread->name = name;
     thread->entry = entry;
     thread->arg = arg;

@@ -8,6 +8,7 @@
 #include "libstore/claims.h"
 #include "librt/log.h"
 #include "librt/sync.h"
+#include "libtrace/trace.h"
 
 struct store {
     const char *name;
@@ -56,15 +57,34 @@ static bool store_holds(const struct store *store, uint64_t sector, vm_size_t by
            nsectors <= store->geometry.nsectors - sector;
 }
 
+/* What a call of the store is in the trace. */
+static void store_trace(uint64_t start, enum trace_kind kind, enum rt_class class, uint64_t sector,
+                        vm_size_t bytes, error_t error)
+{
+    if (start != 0)
+        trace_end(&(struct trace_event){.kind = kind,
+                                        .start = start,
+                                        .cause = trace_cause(),
+                                        .class = class,
+                                        .sector = sector,
+                                        .length = bytes,
+                                        .result = (uint8_t)error});
+}
+
 error_t store_read(struct store *store, enum rt_class class, uint64_t sector, vm_size_t bytes,
                    vm_address_t *data)
 {
+    uint64_t start = trace_begin(TRACE_STORE_READ);
+    error_t error;
+
     if (!store_holds(store, sector, bytes))
         return EINVAL;
     rt_mutex_lock(&store->lock);
     rt_counter_add(&store->reads[class], bytes);
     rt_mutex_unlock(&store->lock);
-    return store->ops->read(store->hook, sector, bytes, data);
+    error = store->ops->read(store->hook, sector, bytes, data);
+    store_trace(start, TRACE_STORE_READ, class, sector, bytes, error);
+    return error;
 }
 
 /* What rounding BYTES at SECTOR outward to device blocks adds. */
@@ -92,9 +112,28 @@ static error_t store_count_write(struct store *store, enum rt_class class, uint6
     return error;
 }
 
+/* Write, keeping writes of parts of blocks apart from all others. */
+static error_t store_write_apart(struct store *store, uint32_t rounding, uint64_t sector,
+                                 vm_address_t data, vm_size_t bytes, vm_size_t *written)
+{
+    error_t error;
+
+    if (rounding != 0)
+        rt_rwlock_wrlock(&store->blocks);
+    else
+        rt_rwlock_rdlock(&store->blocks);
+    error = store->ops->write(store->hook, sector, data, bytes, written);
+    if (rounding != 0)
+        rt_rwlock_wrunlock(&store->blocks);
+    else
+        rt_rwlock_rdunlock(&store->blocks);
+    return error == 0 && *written != bytes ? EIO : error;
+}
+
 error_t store_write(struct store *store, enum rt_class class, uint64_t sector, vm_address_t data,
                     vm_size_t bytes, vm_size_t *written)
 {
+    uint64_t start = trace_begin(TRACE_STORE_WRITE);
     uint32_t rounding;
     error_t error;
 
@@ -105,17 +144,8 @@ error_t store_write(struct store *store, enum rt_class class, uint64_t sector, v
     error = store_count_write(store, class, sector, bytes, rounding);
     if (error != 0)
         return error;
-    if (rounding != 0)
-        rt_rwlock_wrlock(&store->blocks);
-    else
-        rt_rwlock_rdlock(&store->blocks);
-    error = store->ops->write(store->hook, sector, data, bytes, written);
-    if (rounding != 0)
-        rt_rwlock_wrunlock(&store->blocks);
-    else
-        rt_rwlock_rdunlock(&store->blocks);
-    if (error == 0 && *written != bytes)
-        return EIO;
+    error = store_write_apart(store, rounding, sector, data, bytes, written);
+    store_trace(start, TRACE_STORE_WRITE, class, sector, bytes, error);
     return error;
 }
 

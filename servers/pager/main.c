@@ -16,6 +16,7 @@
 #include "librt/log.h"
 #include "librt/ports.h"
 #include "librt/rt.h"
+#include "libtrace/trace.h"
 #include "libpager/policy.h"
 #include "pager/object.h"
 
@@ -70,15 +71,27 @@ kern_return_t S_object_map(mach_port_t port, mach_port_t *memory_object)
 kern_return_t S_object_sync(mach_port_t port)
 {
     struct object *object = pager_object_of(port);
+    struct trace_call call;
+    error_t error;
 
-    return object == NULL ? EOPNOTSUPP : pager_sync(object_pager(object), 1);
+    if (object == NULL)
+        return EOPNOTSUPP;
+    trace_call_begin(&call);
+    error = pager_sync(object_pager(object), 1);
+    return trace_call_end(&call, TRACE_OBJECT_SYNC, object_number(object), 0, 0, error);
 }
 
 kern_return_t S_object_return(mach_port_t port)
 {
     struct object *object = pager_object_of(port);
+    struct trace_call call;
+    error_t error;
 
-    return object == NULL ? EOPNOTSUPP : pager_return(object_pager(object), 1);
+    if (object == NULL)
+        return EOPNOTSUPP;
+    trace_call_begin(&call);
+    error = pager_return(object_pager(object), 1);
+    return trace_call_end(&call, TRACE_OBJECT_RETURN, object_number(object), 0, 0, error);
 }
 
 kern_return_t S_server_report(mach_port_t port)
@@ -87,6 +100,7 @@ kern_return_t S_server_report(mach_port_t port)
         return EOPNOTSUPP;
     pager_counters_emit(rt_image.name);
     store_report(pager_store, rt_image.name, 0);
+    trace_report();
     return KERN_SUCCESS;
 }
 
@@ -133,6 +147,7 @@ int main(int argc, char **argv)
     (void)argc;
     (void)argv;
     rt_server_init();
+    trace_setup();
     pager_policy_setup();
     pager_store_setup();
     if (objects_setup(pager_store, PAGER_WORKERS) != 0)

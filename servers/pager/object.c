@@ -16,13 +16,15 @@ struct object {
     } info;
     struct pager *pager;
     mach_port_t port;
+    unsigned int number;
 };
 
 static struct {
     struct store *store;
     struct port_bucket *pagers;
-    struct rt_mutex lock; /* guards next_sector */
+    struct rt_mutex lock; /* guards what follows */
     uint64_t next_sector;
+    unsigned int count;
 } objects;
 
 error_t objects_setup(struct store *store, unsigned int nworkers)
@@ -37,8 +39,8 @@ error_t objects_setup(struct store *store, unsigned int nworkers)
     return pager_start_workers_named(objects.pagers, "pager", nworkers, &requests);
 }
 
-/* Set aside the sectors of an object of SIZE bytes. */
-static error_t objects_reserve(vm_size_t size, uint64_t *first_sector)
+/* Set aside a number and the sectors of an object of SIZE bytes. */
+static error_t objects_reserve(vm_size_t size, uint64_t *first_sector, unsigned int *number)
 {
     uint64_t nsectors = size / STORE_SECTOR_BYTES;
     error_t error = 0;
@@ -47,6 +49,7 @@ static error_t objects_reserve(vm_size_t size, uint64_t *first_sector)
     if (nsectors > store_size(objects.store) - objects.next_sector)
         error = ENOSPC;
     else {
+        *number = ++objects.count;
         *first_sector = objects.next_sector;
         objects.next_sector += nsectors;
     }
@@ -56,7 +59,7 @@ static error_t objects_reserve(vm_size_t size, uint64_t *first_sector)
 
 static error_t object_init(struct object *object, struct port_bucket *bucket, vm_size_t size)
 {
-    error_t error = objects_reserve(size, &object->info.first_sector);
+    error_t error = objects_reserve(size, &object->info.first_sector, &object->number);
 
     if (error != 0)
         return error;
@@ -97,6 +100,11 @@ error_t object_create(struct port_bucket *bucket, vm_size_t size, struct object 
 mach_port_t object_port(const struct object *object)
 {
     return object->port;
+}
+
+unsigned int object_number(const struct object *object)
+{
+    return object->number;
 }
 
 struct pager *object_pager(const struct object *object)

@@ -22,6 +22,9 @@ error_t object_create(struct port_bucket *bucket, vm_size_t size, struct object 
 /* The receive right that stands for OBJECT in its bucket. => does not block. */
 mach_port_t object_port(const struct object *object);
 
+/* OBJECT's number, from 1. => does not block. */
+unsigned int object_number(const struct object *object);
+
 /* OBJECT's pager. => does not block. */
 struct pager *object_pager(const struct object *object);
 

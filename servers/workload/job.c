@@ -10,6 +10,7 @@
 #include "librt/config.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "libtrace/trace.h"
 
 static void job_init_pattern(struct job *job)
 {
@@ -62,25 +63,45 @@ static error_t job_map(struct job *job)
                                   VM_PROT_READ | VM_PROT_WRITE, VM_INHERIT_NONE));
 }
 
+static void job_trace(uint64_t start, enum trace_what what, vm_size_t offset, vm_size_t length,
+                      error_t error)
+{
+    if (start != 0)
+        trace_end(&(struct trace_event){.kind = TRACE_OP,
+                                        .start = start,
+                                        .what = what,
+                                        .offset = offset,
+                                        .length = length,
+                                        .result = (uint8_t)error});
+}
+
 static error_t job_write_block(struct job *job, vm_size_t offset)
 {
     void *to = (void *)(job->rpc ? job->buffer : job->address + offset);
+    uint64_t start = trace_begin(TRACE_OP);
+    error_t error = 0;
 
     pattern_fill(&job->pattern, offset, to, job->block);
-    return job->rpc ? job->target.ops->write(&job->target, offset, to, job->block) : 0;
+    if (job->rpc)
+        error = job->target.ops->write(&job->target, offset, to, job->block);
+    job_trace(start, TRACE_WRITE, offset, job->block, error);
+    return error;
 }
 
 /* *EQUAL becomes how many bytes of the block at OFFSET are right, from its start. */
 static error_t job_read_block(struct job *job, vm_size_t offset, size_t *equal)
 {
     vm_address_t data = job->address + offset;
+    uint64_t start = trace_begin(TRACE_OP);
     error_t error = 0;
 
     if (job->rpc)
         error = job->target.ops->read(&job->target, offset, job->block, &data);
+    if (error == 0)
+        *equal = pattern_compare(&job->pattern, offset, (const void *)data, job->block);
+    job_trace(start, TRACE_READ, offset, job->block, error);
     if (error != 0)
         return error;
-    *equal = pattern_compare(&job->pattern, offset, (const void *)data, job->block);
     if (job->rpc)
         vm_deallocate(mach_task_self(), data, job->block);
     return 0;
@@ -119,8 +140,10 @@ static int job_fill(struct job *job, char *reason)
 
 static int job_sync(struct job *job, char *reason)
 {
+    uint64_t start = trace_begin(TRACE_OP);
     error_t error = job->target.ops->sync(&job->target);
 
+    job_trace(start, TRACE_SYNC, 0, job->size, error);
     return error == 0 ? 0 : job_fail(job, reason, "sync", error);
 }
 

@@ -11,6 +11,7 @@
 #include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "libtrace/trace.h"
 #include "workload/job.h"
 
 #include "startup_user.h"
@@ -66,6 +67,7 @@ static void workload_run(void)
     status = job_run(&job, &times, reason);
     if (status == 0)
         workload_emit(&times, &job);
+    trace_report();
     workload_finish(status, reason);
 }
 
@@ -74,6 +76,7 @@ int main(int argc, char **argv)
     (void)argc;
     (void)argv;
     rt_server_init();
+    trace_setup();
     workload_fault(rt_config_string("fault"));
     workload_run();
     return 0;

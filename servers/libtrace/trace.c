@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The pool is cut into chunks. A thread owns one at a time and is the only one to write into it;
+ * when it is full the thread marks it so and looks for a free one, which is the only moment when
+ * threads meet: one compare-and-swap on a chunk's state. Full chunks are printed and become free
+ * again, by the drain thread as long as few are free, by trace_report at the end.
+ */
+#include "libtrace/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "librt/clock.h"
+#include "librt/config.h"
+#include "librt/log.h"
+#include "librt/rt.h"
+#include "librt/sync.h"
+#include "librt/thread-private.h"
+
+#define TRACE_CHUNK_EVENTS 1023u /* with the head, 64 KiB */
+#define TRACE_RAM_SHARE    16u
+#define TRACE_POLL_MS      200u
+#define TRACE_LINE_MAX     320
+
+enum trace_state { TRACE_FREE, TRACE_OWNED, TRACE_FULL };
+
+struct trace_chunk {
+    uint32_t state; /* changed atomically */
+    uint32_t nevents;
+    const struct rt_thread *thread;
+    uint8_t spare[64 - 2 * sizeof(uint32_t) - sizeof(void *)];
+    struct trace_event events[TRACE_CHUNK_EVENTS];
+};
+
+static const char *const trace_kind_names[TRACE_KINDS] = {
+    "op",           "io",  "data_request", "data_unlock", "data_return",
+    "lock_request", "run", "alloc_lock",   "store_write", "store_read",
+};
+
+static const char *const trace_what_names[TRACE_WHATS] = {
+    "",      "read",    "write",    "sync",      "flush",         "return",      "dirty",
+    "clean", "io_read", "io_write", "file_sync", "file_set_size", "object_sync", "object_return",
+};
+
+uint32_t trace_mask;
+
+static struct {
+    struct trace_chunk *chunks;
+    uint32_t nchunks;
+    uint32_t requests;    /* numbers given out; atomic */
+    uint32_t ndropped;    /* atomic */
+    struct rt_mutex lock; /* guards what follows: who prints */
+    struct rt_cond never; /* nobody signals it: the drain thread's clock */
+    uint32_t nprinted;
+    uint64_t print_ns;
+} trace;
+
+uint32_t trace_request(void)
+{
+    return trace_mask == 0 ? 0 : __atomic_add_fetch(&trace.requests, 1, __ATOMIC_RELAXED);
+}
+
+uint32_t trace_cause(void)
+{
+    return trace_mask == 0 ? 0 : rt_thread_self()->trace_cause;
+}
+
+uint32_t trace_set_cause(uint32_t request)
+{
+    struct rt_thread *self;
+    uint32_t before;
+
+    if (trace_mask == 0)
+        return 0;
+    self = rt_thread_self();
+    before = self->trace_cause;
+    self->trace_cause = request;
+    return before;
+}
+
+/* A free chunk for SELF, or null. */
+static struct trace_chunk *trace_chunk_take(const struct rt_thread *self)
+{
+    for (uint32_t i = 0; i < trace.nchunks; i++) {
+        struct trace_chunk *chunk = &trace.chunks[i];
+        uint32_t state = TRACE_FREE;
+
+        if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != TRACE_FREE ||
+            !__atomic_compare_exchange_n(&chunk->state, &state, TRACE_OWNED, false,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            continue;
+        chunk->nevents = 0;
+        chunk->thread = self;
+        return chunk;
+    }
+    return NULL;
+}
+
+/* The chunk that SELF writes to next, or null. */
+static struct trace_chunk *trace_chunk_current(struct rt_thread *self)
+{
+    struct trace_chunk *chunk = self->trace_chunk;
+
+    if (chunk != NULL && chunk->nevents < TRACE_CHUNK_EVENTS)
+        return chunk;
+    if (chunk != NULL)
+        __atomic_store_n(&chunk->state, TRACE_FULL, __ATOMIC_RELEASE);
+    self->trace_chunk = trace_chunk_take(self);
+    return self->trace_chunk;
+}
+
+void trace_end(const struct trace_event *event)
+{
+    uint64_t end = rt_arch_cycles();
+    struct trace_chunk *chunk = trace_chunk_current(rt_thread_self());
+    struct trace_event *record;
+
+    if (chunk == NULL) {
+        __atomic_add_fetch(&trace.ndropped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    record = &chunk->events[chunk->nevents];
+    *record = *event;
+    record->end = end;
+    if (record->request == 0)
+        record->request = trace_request();
+    chunk->nevents++;
+}
+
+void trace_call_begin(struct trace_call *call)
+{
+    call->start = trace_begin(TRACE_IO);
+    call->request = trace_request();
+    call->before = trace_set_cause(call->request);
+}
+
+int trace_call_end(const struct trace_call *call, enum trace_what what, uint32_t object,
+                   uint64_t offset, uint32_t length, int error)
+{
+    trace_set_cause(call->before);
+    if (call->start != 0)
+        trace_end(&(struct trace_event){.kind = TRACE_IO,
+                                        .start = call->start,
+                                        .request = call->request,
+                                        .what = (uint8_t)what,
+                                        .object = object,
+                                        .offset = offset,
+                                        .length = length,
+                                        .result = (uint8_t)error});
+    return error;
+}
+
+/* --- Printing -------------------------------------------------------------------------------- */
+
+/* Which keys a kind has, beside t, dur, kind, srv, thr, req and res (docs/trace.md). */
+enum {
+    TRACE_HAS_BY = 1 << 0,
+    TRACE_HAS_OBJ = 1 << 1,
+    TRACE_HAS_OFF = 1 << 2,
+    TRACE_HAS_LEN = 1 << 3,
+    TRACE_HAS_SEC = 1 << 4,
+    TRACE_HAS_CLS = 1 << 5,
+    TRACE_HAS_WHAT = 1 << 6,
+    TRACE_HAS_WAIT = 1 << 7,
+    TRACE_HAS_N = 1 << 8,
+    TRACE_HAS_RES = 1 << 9,
+    TRACE_HAS_PLACE = TRACE_HAS_OBJ | TRACE_HAS_OFF | TRACE_HAS_LEN,
+};
+
+static const uint16_t trace_kind_keys[TRACE_KINDS] = {
+    [TRACE_OP] = TRACE_HAS_OFF | TRACE_HAS_LEN | TRACE_HAS_WHAT | TRACE_HAS_RES,
+    [TRACE_IO] = TRACE_HAS_PLACE | TRACE_HAS_WHAT | TRACE_HAS_RES,
+    [TRACE_DATA_REQUEST] = TRACE_HAS_PLACE | TRACE_HAS_CLS | TRACE_HAS_RES,
+    [TRACE_DATA_UNLOCK] = TRACE_HAS_PLACE | TRACE_HAS_CLS | TRACE_HAS_RES,
+    [TRACE_DATA_RETURN] = TRACE_HAS_PLACE | TRACE_HAS_CLS | TRACE_HAS_WHAT | TRACE_HAS_RES,
+    [TRACE_LOCK_REQUEST] = TRACE_HAS_BY | TRACE_HAS_PLACE | TRACE_HAS_CLS | TRACE_HAS_WHAT,
+    [TRACE_RUN] = TRACE_HAS_BY | TRACE_HAS_PLACE | TRACE_HAS_CLS | TRACE_HAS_N,
+    [TRACE_ALLOC_LOCK] = TRACE_HAS_BY | TRACE_HAS_OBJ | TRACE_HAS_WHAT | TRACE_HAS_WAIT,
+    [TRACE_STORE_WRITE] =
+        TRACE_HAS_BY | TRACE_HAS_LEN | TRACE_HAS_SEC | TRACE_HAS_CLS | TRACE_HAS_RES,
+    [TRACE_STORE_READ] =
+        TRACE_HAS_BY | TRACE_HAS_LEN | TRACE_HAS_SEC | TRACE_HAS_CLS | TRACE_HAS_RES,
+};
+
+/* A line under construction. */
+struct trace_line {
+    char text[TRACE_LINE_MAX];
+    size_t used;
+};
+
+static void trace_put_word(struct trace_line *line, const char *key, const char *word)
+{
+    int length =
+        snprintf(line->text + line->used, sizeof(line->text) - line->used, " %s=%s", key, word);
+
+    if (length > 0)
+        line->used += (size_t)length;
+}
+
+static void trace_put_number(struct trace_line *line, const char *key, uint64_t number)
+{
+    int length = snprintf(line->text + line->used, sizeof(line->text) - line->used, " %s=%" PRIu64,
+                          key, number);
+
+    if (length > 0)
+        line->used += (size_t)length;
+}
+
+static void trace_put_thread(struct trace_line *line, const struct rt_thread *thread)
+{
+    char name[64];
+
+    if (thread->number == 0)
+        snprintf(name, sizeof(name), "%s", thread->name);
+    else
+        snprintf(name, sizeof(name), "%s/%u", thread->name, thread->number);
+    trace_put_word(line, "thr", name);
+}
+
+static void trace_put_details(struct trace_line *line, const struct trace_event *event)
+{
+    uint16_t keys = trace_kind_keys[event->kind];
+
+    if (keys & TRACE_HAS_BY)
+        trace_put_number(line, "by", event->cause);
+    if (keys & TRACE_HAS_OBJ)
+        trace_put_number(line, "obj", event->object);
+    if (keys & TRACE_HAS_OFF)
+        trace_put_number(line, "off", event->offset);
+    if (keys & TRACE_HAS_LEN)
+        trace_put_number(line, "len", event->length);
+    if (keys & TRACE_HAS_SEC)
+        trace_put_number(line, "sec", event->sector);
+    if (keys & TRACE_HAS_CLS)
+        trace_put_word(line, "cls", event->class == RT_CLASS_FILE ? "file" : "meta");
+    if (keys & TRACE_HAS_WHAT)
+        trace_put_word(line, "what", trace_what_names[event->what]);
+    if (keys & TRACE_HAS_WAIT)
+        trace_put_number(line, "wait", rt_clock_cycles_to_ns(event->wait));
+    if (keys & TRACE_HAS_N)
+        trace_put_number(line, "n", event->count);
+    if (keys & TRACE_HAS_RES)
+        trace_put_number(line, "res", event->result);
+}
+
+static void trace_print_event(const struct trace_event *event, const struct rt_thread *thread)
+{
+    uint64_t start = rt_clock_cycles_to_ns(event->start);
+    struct trace_line line = {.text = "event", .used = 5};
+
+    trace_put_number(&line, "t", start);
+    trace_put_number(&line, "dur", rt_clock_cycles_to_ns(event->end) - start);
+    trace_put_word(&line, "kind", trace_kind_names[event->kind]);
+    trace_put_word(&line, "srv", rt_image.name);
+    trace_put_thread(&line, thread);
+    trace_put_number(&line, "req", event->request);
+    trace_put_details(&line, event);
+    rt_print_line(line.text);
+}
+
+/* => with the lock. */
+static void trace_print_chunk(struct trace_chunk *chunk)
+{
+    uint64_t start = rt_clock_ns();
+
+    for (uint32_t i = 0; i < chunk->nevents; i++)
+        trace_print_event(&chunk->events[i], chunk->thread);
+    trace.nprinted += chunk->nevents;
+    __atomic_store_n(&chunk->state, TRACE_FREE, __ATOMIC_RELEASE);
+    trace.print_ns += rt_clock_ns() - start;
+}
+
+static uint32_t trace_count_free(void)
+{
+    uint32_t nfree = 0;
+
+    for (uint32_t i = 0; i < trace.nchunks; i++)
+        nfree += __atomic_load_n(&trace.chunks[i].state, __ATOMIC_RELAXED) == TRACE_FREE;
+    return nfree;
+}
+
+/* Print full chunks until half of all are free. => with the lock. */
+static void trace_drain_some(void)
+{
+    for (uint32_t i = 0; i < trace.nchunks && trace_count_free() < trace.nchunks / 2; i++)
+        if (__atomic_load_n(&trace.chunks[i].state, __ATOMIC_ACQUIRE) == TRACE_FULL)
+            trace_print_chunk(&trace.chunks[i]);
+}
+
+static void trace_drain_thread(void *arg)
+{
+    (void)arg;
+    rt_mutex_lock(&trace.lock);
+    for (;;) {
+        rt_cond_timedwait(&trace.never, &trace.lock, TRACE_POLL_MS);
+        if (trace_count_free() < trace.nchunks / 4)
+            trace_drain_some();
+    }
+}
+
+void trace_report(void)
+{
+    if (trace_mask == 0)
+        return;
+    trace_mask = 0;
+    rt_mutex_lock(&trace.lock);
+    for (uint32_t i = 0; i < trace.nchunks; i++)
+        if (__atomic_load_n(&trace.chunks[i].state, __ATOMIC_ACQUIRE) != TRACE_FREE)
+            trace_print_chunk(&trace.chunks[i]);
+    rt_emit("trace server=%s events=%" PRIu32 " dropped=%" PRIu32 " drain_us=%" PRIu64,
+            rt_image.name, trace.nprinted, trace.ndropped, trace.print_ns / 1000);
+    rt_mutex_unlock(&trace.lock);
+}
+
+/* --- Set-up ---------------------------------------------------------------------------------- */
+
+/* The bit of the kind whose name is the LENGTH characters at NAME. */
+static uint32_t trace_kind_bit(const char *name, size_t length)
+{
+    for (uint32_t kind = 0; kind < TRACE_KINDS; kind++)
+        if (strlen(trace_kind_names[kind]) == length &&
+            strncmp(trace_kind_names[kind], name, length) == 0)
+            return 1u << kind;
+    return 0; /* the disk's kinds are QEMU's to record */
+}
+
+static uint32_t trace_mask_of(const char *list)
+{
+    uint32_t mask = 0;
+
+    if (strcmp(list, "all") == 0)
+        return (1u << TRACE_KINDS) - 1;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ",");
+
+        mask |= trace_kind_bit(list, length);
+        list += length + (list[length] == ',');
+    }
+    return mask;
+}
+
+static vm_size_t trace_ram_bytes(void)
+{
+    struct host_basic_info info;
+    mach_msg_type_number_t count = HOST_BASIC_INFO_COUNT;
+    kern_return_t kr = host_info(mach_host_self(), HOST_BASIC_INFO, (host_info_t)&info, &count);
+
+    if (kr != KERN_SUCCESS)
+        rt_panic("host_info: error %#x", kr);
+    return info.memory_size;
+}
+
+static unsigned int trace_count_servers(const char *servers)
+{
+    unsigned int count = 1;
+
+    for (; *servers != '\0'; servers++)
+        count += *servers == ' ';
+    return count;
+}
+
+/* Take the pool, and touch it, so that recording does not meet page faults. */
+static void trace_pool_create(void)
+{
+    vm_size_t bytes =
+        trace_ram_bytes() / TRACE_RAM_SHARE / trace_count_servers(rt_config_string("servers"));
+    vm_address_t pool = 0;
+
+    trace.nchunks = (uint32_t)(bytes / sizeof(struct trace_chunk));
+    bytes = trace.nchunks * sizeof(struct trace_chunk);
+    if (bytes == 0 || vm_allocate(mach_task_self(), &pool, bytes, TRUE) != KERN_SUCCESS)
+        rt_panic("no memory for the trace");
+    for (vm_size_t i = 0; i < bytes; i += vm_page_size)
+        *(volatile char *)(pool + i) = 0;
+    trace.chunks = (struct trace_chunk *)pool;
+}
+
+void trace_setup(void)
+{
+    const char *kinds = rt_config_find("trace_events");
+
+    if (!rt_config_is("trace", "text"))
+        return;
+    rt_mutex_init(&trace.lock, "trace");
+    rt_cond_init(&trace.never, "trace_poll");
+    trace_pool_create();
+    if (rt_thread_create(NULL, "trace", trace_drain_thread, NULL) != 0)
+        rt_panic("no memory for the trace's thread");
+    trace_mask = trace_mask_of(kinds == NULL ? "all" : kinds);
+}

@@ -15,12 +15,13 @@
 #include "librt/error.h"
 #include "librt/mach.h"
 
-/* What the task is, at its image's lowest address, for debuggers and for startup's crash report. */
+/* What the task is, at its image's lowest address, for debuggers and for startup's reports. */
 struct rt_image {
     uint32_t magic; /* RT_IMAGE_MAGIC */
     char name[28];
     const char *symbols;     /* the symbol table: lines "ADDRESS NAME\n", hexadecimal, ascending */
     const char *symbols_end; /* first address behind it */
+    const struct rt_state *state;
 };
 
 #define RT_IMAGE_MAGIC 0x6d627864u /* "mbxd" */

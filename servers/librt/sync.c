@@ -47,10 +47,10 @@ static void rt_mutex_wait(struct rt_mutex *mutex, struct rt_thread *self)
 {
     if (mutex->holder == self)
         rt_panic("%s locks %s twice", rt_thread_name(self), mutex->name);
-    self->waits_for = mutex->name;
+    self->wait = (struct rt_wait){RT_WAIT_MUTEX, mutex, mutex->name};
     while (__atomic_exchange_n(&mutex->state, MUTEX_CONTENDED, __ATOMIC_ACQUIRE) != MUTEX_FREE)
         rt_word_wait(&mutex->state, MUTEX_CONTENDED);
-    self->waits_for = NULL;
+    self->wait.kind = RT_WAIT_NONE;
 }
 
 void rt_mutex_lock(struct rt_mutex *mutex)
@@ -97,14 +97,14 @@ static bool rt_cond_sleep(struct rt_cond *cond, struct rt_mutex *mutex, unsigned
     bool in_time = true;
 
     cond->nwaiters++;
-    self->waits_for = cond->name;
+    self->wait = (struct rt_wait){RT_WAIT_COND, cond, cond->name};
     rt_mutex_unlock(mutex);
     if (msec == 0)
         rt_word_wait(&cond->sequence, sequence);
     else
         in_time = rt_word_timedwait(&cond->sequence, sequence, msec);
     rt_mutex_lock(mutex);
-    self->waits_for = NULL;
+    self->wait.kind = RT_WAIT_NONE;
     cond->nwaiters--;
     return in_time;
 }

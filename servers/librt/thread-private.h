@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* struct rt_thread, for librt itself and for startup, which reads it out of a crashed task. */
+/* struct rt_thread, for librt itself and for startup, which reads it out of a task that crashed or
+   hangs. */
 #ifndef LIBRT_THREAD_PRIVATE_H
 #define LIBRT_THREAD_PRIVATE_H
 
 #include <sys/reent.h>
 
 #include "librt/mach.h"
+#include "librt/state.h"
 #include "librt/thread.h"
 
 #define RT_STACK_BYTES (64u * 1024) /* power of two; the lowest page is a guard */
@@ -16,7 +18,12 @@ struct rt_thread {
     uint32_t magic;
     uint32_t number; /* 0 for the first, counted up: names need not be unique */
     const char *name;
-    const char *waits_for; /* the lock or condition it waits for, or null */
+    unsigned int number;    /* among those of that name, from 1 */
+    struct rt_thread *next; /* an older one */
+    struct rt_wait wait;
+    struct rt_transfer transfer;
+    struct rt_held held[RT_HELD_MAX]; /* in the order in which they were taken */
+    unsigned int nheld;
     mach_port_t port;
     mach_port_t reply_port; /* MACH_PORT_NULL until first used */
     void (*entry)(void *);

@@ -21,6 +21,20 @@ const char *rt_thread_name(const struct rt_thread *thread)
     return thread->name;
 }
 
+/* Put THREAD, which is new, into the task's list. */
+static void rt_thread_link(struct rt_thread *thread)
+{
+    struct rt_thread *first = __atomic_load_n(&rt_state.threads, __ATOMIC_ACQUIRE);
+
+    do {
+        thread->next = first;
+        thread->number = 1;
+        for (const struct rt_thread *older = first; older != NULL; older = older->next)
+            thread->number += strcmp(older->name, thread->name) == 0;
+    } while (!__atomic_compare_exchange_n(&rt_state.threads, &first, thread, false,
+                                          __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+}
+
 struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*entry)(void *),
                                  void *arg)
 {
@@ -42,7 +56,9 @@ void rt_thread_main(void)
     struct rt_thread *self = rt_thread_self();
 
     self->port = mach_thread_self();
+    rt_thread_link(self);
     self->entry(self->arg);
+    self->wait.kind = RT_WAIT_ENDED;
     /* Its stack cannot be freed from here. Servers' threads live as long as their task. */
     thread_suspend(self->port);
     __builtin_trap();

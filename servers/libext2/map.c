@@ -44,16 +44,15 @@ void ext2_pointers_run(const uint32_t *pointers, uint32_t count, struct ext2_run
     run->count = i;
 }
 
-/* A hole: the pointer at LEVEL of the way is 0. */
+/* A hole: NZEROS pointers from the one at LEVEL of the way on are 0. */
 static void ext2_map_hole(const struct ext2_fs *fs, const struct ext2_path *path,
-                          unsigned int level, uint32_t count, struct ext2_run *run)
+                          unsigned int level, uint32_t nzeros, uint32_t count, struct ext2_run *run)
 {
-    uint64_t span = ext2_level_span(fs, path->depth - level);
-    uint64_t inside = 0;
+    uint64_t length = nzeros * ext2_level_span(fs, path->depth - level);
     for (unsigned int i = level + 1; i <= path->depth; i++)
-        inside += path->slot[i] * ext2_level_span(fs, path->depth - i);
+        length -= path->slot[i] * ext2_level_span(fs, path->depth - i);
     run->block = 0;
-    run->count = span - inside < count ? (uint32_t)(span - inside) : count;
+    run->count = length < count ? (uint32_t)length : count;
 }
 
 static error_t ext2_map_check(struct ext2_inode *inode, uint32_t block, uint32_t count)
@@ -63,36 +62,50 @@ static error_t ext2_map_check(struct ext2_inode *inode, uint32_t block, uint32_t
     return ext2_damage(inode->fs, "inode %u has block %u", (unsigned)inode->ino, (unsigned)block);
 }
 
-/* The last pointers of the way: COUNT of them at most, LIMIT in the array. */
+/* The run of COUNT pointers at most from SLOT on, in an array of LIMIT. */
 static void ext2_map_leaf(const uint32_t *pointers, uint32_t slot, uint32_t limit, uint32_t count,
                           struct ext2_run *run)
 {
     ext2_pointers_run(pointers + slot, count < limit - slot ? count : limit - slot, run);
 }
 
-static error_t ext2_map_walk(struct ext2_inode *inode, const struct ext2_path *path, uint32_t count,
+/* Look into the indirect block *BLOCK at LEVEL of the way. *BLOCK becomes the next one, or 0 when
+   RUN is known. */
+static error_t ext2_map_step(struct ext2_inode *inode, const struct ext2_path *path,
+                             unsigned int level, uint32_t count, uint32_t *block,
                              struct ext2_run *run)
 {
     struct ext2_fs *fs = inode->fs;
     uint32_t *pointers;
-    uint32_t block = inode->disk.block[path->slot[0]];
-    for (unsigned int level = 1; level <= path->depth; level++) {
-        if (block == 0) {
-            ext2_map_hole(fs, path, level - 1, count, run);
-            return 0;
-        }
-        error_t error = ext2_map_check(inode, block, 1);
-        if (error == 0)
-            error = ext2_get(fs, block, EXT2_READ, &pointers);
-        if (error != 0)
-            return error;
-        uint32_t next = pointers[path->slot[level]];
-        if (level == path->depth)
-            ext2_map_leaf(pointers, path->slot[level], 1u << fs->pointer_shift, count, run);
-        ext2_put(fs, block, pointers, false);
-        block = next;
+    uint32_t here = *block;
+    uint32_t slot = path->slot[level];
+    uint32_t limit = 1u << fs->pointer_shift;
+    error_t error = ext2_map_check(inode, here, 1);
+    if (error == 0)
+        error = ext2_get(fs, here, EXT2_READ, &pointers);
+    if (error != 0)
+        return error;
+    *block = level < path->depth ? pointers[slot] : 0;
+    if (level == path->depth) {
+        ext2_map_leaf(pointers, slot, limit, count, run);
+    } else if (*block == 0) {
+        ext2_map_leaf(pointers, slot, limit, limit, run);
+        ext2_map_hole(fs, path, level, run->count, count, run);
     }
+    ext2_put(fs, here, pointers, false);
     return 0;
+}
+
+static error_t ext2_map_walk(struct ext2_inode *inode, const struct ext2_path *path, uint32_t count,
+                             struct ext2_run *run)
+{
+    error_t error = 0;
+    uint32_t block = inode->disk.block[path->slot[0]];
+    if (block == 0)
+        ext2_map_hole(inode->fs, path, 0, 1, count, run);
+    for (unsigned int level = 1; block != 0 && error == 0; level++)
+        error = ext2_map_step(inode, path, level, count, &block, run);
+    return error;
 }
 
 error_t ext2_map_piece(struct ext2_inode *inode, uint32_t first, uint32_t count,

@@ -50,8 +50,8 @@ static struct ext2_inode *fail_dir(struct fail *fail, struct ext2_inode *dir, co
     return fail_went(fail, ext2_mkdir(dir, name, 0755, 1, 2, &inode)) ? inode : NULL;
 }
 
-/* A map that fails behind its first piece gives that piece; who goes on from there meets the failure,
-   unless it is over. */
+/* A map that fails behind its first piece gives that piece; who goes on from there meets the
+   failure, unless it is over. */
 static void fail_map(struct fail *fail, struct ext2_inode *inode, uint32_t first)
 {
     struct ext2_run run;

@@ -15,7 +15,7 @@ TARGETS := run test list help all servers repin check-style clean distclean
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
 	FIRMWARE=firmware JOB=job KEEP=keep MACHINE=machine MEM=mem NAME=name POLICY=policy \
-	SEED=seed SIZE=size TIMEOUT=timeout
+	SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
 
 .DEFAULT_GOAL := help

@@ -38,6 +38,26 @@ const struct choice choice_origins[] = {
     {NULL, NULL},
 };
 
+const struct choice choice_traces[] = {
+    {"off", "no events; counters are always on"},
+    {"text", "an event for each request and layer, on the console"},
+    {NULL, NULL},
+};
+
+const struct choice choice_trace_kinds[] = {
+    {"op", "an operation of the workload"},
+    {"io", "an RPC of a file or of the pager server"},
+    {"data_request", "a page that the kernel asks for"},
+    {"data_unlock", "a page that the kernel wants to write to"},
+    {"data_return", "pages that the kernel returns"},
+    {"lock_request", "a window of a sync, flush or return"},
+    {"run", "returns that are written together"},
+    {"alloc_lock", "waiting for a file's allocation lock, and holding it"},
+    {"store_write", "a write to the device"},
+    {"store_read", "a read from the device"},
+    {NULL, NULL},
+};
+
 const struct policy policies[] = {
     {{"page", "one page a store_write"}, PAGE_BYTES, "one page"},
     {{"chunk2", "runs of at most 2 pages"}, 2 * PAGE_BYTES, "2 pages"},

@@ -36,6 +36,10 @@ extern const struct choice choice_boots[];
 extern const struct choice choice_firmwares[];
 extern const struct choice choice_machines[];
 extern const struct choice choice_origins[];
+extern const struct choice choice_traces[];
+
+/* What servers record (docs/trace.md), in the order of the layers. */
+extern const struct choice choice_trace_kinds[];
 
 extern const struct policy policies[];
 extern const size_t policies_count;

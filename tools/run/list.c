@@ -11,7 +11,7 @@
 
 static void list_choice_print(const struct choice *choice, FILE *stream)
 {
-    fprintf(stream, "  %-10s %s\n", choice->name, choice->what);
+    fprintf(stream, "  %-12s %s\n", choice->name, choice->what);
 }
 
 static void list_table_print(const char *title, const struct choice *table, FILE *stream)
@@ -77,6 +77,9 @@ void list_print(const char *jobs, FILE *stream)
     list_disks_print(stream);
     list_table_print("ways to boot (BOOT)", choice_boots, stream);
     list_table_print("accelerators (ACCEL)", choice_accels, stream);
+    list_table_print("events of each request (TRACE)", choice_traces, stream);
+    list_table_print("kinds of event (TRACE_EVENTS, all or several with commas between)",
+                     choice_trace_kinds, stream);
     list_jobs_print(jobs, stream);
     fprintf(stream, "\nkeys of a job file (docs/jobs.md)\n");
     job_print_keys(stream);

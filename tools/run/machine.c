@@ -314,10 +314,25 @@ int machine_command(struct command *command, const struct options *options, stru
     return status;
 }
 
+static void machine_kinds_print(uint32_t kinds, FILE *stream)
+{
+    const char *separator = "";
+
+    for (unsigned i = 0; choice_trace_kinds[i].name != NULL; i++) {
+        if ((kinds >> i & 1) == 0)
+            continue;
+        fprintf(stream, "%s%s", separator, choice_trace_kinds[i].name);
+        separator = ",";
+    }
+    fputs(kinds == 0 ? "all\n" : "\n", stream);
+}
+
 void machine_config_print(const struct options *options, const struct job *job,
                           const struct policy *policy, uint64_t seed, FILE *stream)
 {
     fprintf(stream, "job=%s\npolicy=%s\nseed=%" PRIu64 "\ndisk=%s\nservers=%s\n", job->name,
             policy->choice.name, seed, options->disk->device, job_servers(job));
     job_print(job, stream);
+    fprintf(stream, "trace=%s\ntrace_events=", options->trace->name);
+    machine_kinds_print(options->kinds, stream);
 }

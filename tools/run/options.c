@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "size.h"
 
@@ -115,6 +116,42 @@ static int options_read_policies(struct options *options, const struct options_s
     }
 }
 
+static int options_kind_add(struct options *options, const char *option, const char *value,
+                            size_t length, struct failure *failure)
+{
+    char names[OPTIONS_NAMES_BYTES];
+    char name[32];
+    const struct choice *kind;
+
+    snprintf(name, sizeof(name), "%.*s", (int)length, value);
+    kind = choice_lookup(choice_trace_kinds, name);
+    if (kind == NULL || length >= sizeof(name))
+        return options_refuse_choice(
+            option, name, choice_names(choice_trace_kinds, names, sizeof(names)), failure);
+    options->kinds |= UINT32_C(1) << (kind - choice_trace_kinds);
+    return STATUS_SUCCESS;
+}
+
+/* "all", or a list of kinds. */
+static int options_read_kinds(struct options *options, const struct options_spec *spec,
+                              const char *value, struct failure *failure)
+{
+    int status = STATUS_SUCCESS;
+
+    options->kinds = 0;
+    if (strcasecmp(value, "all") == 0)
+        return STATUS_SUCCESS;
+    while (status == STATUS_SUCCESS) {
+        size_t length = strcspn(value, ",");
+
+        status = options_kind_add(options, spec->name, value, length, failure);
+        if (value[length] == '\0')
+            break;
+        value += length + 1;
+    }
+    return status;
+}
+
 static int options_read_size(struct options *options, const struct options_spec *spec,
                              const char *value, struct failure *failure)
 {
@@ -195,6 +232,9 @@ static const struct options_spec options_specs[] = {
      "the run's folder in BUILD/runs (the job's name)"},
     {"seed", "NUMBER", options_read_number, FIELD(seed), NULL,
      "the data's seed, to repeat a run (a new one)"},
+    {"trace", "FORM", options_read_choice, FIELD(trace), choice_traces,
+     "events of each request: off or text (off)"},
+    {"trace-events", "K,K,...", options_read_kinds, 0, NULL, "kinds of event to record (all)"},
     {"keep", "0|1", options_read_bool, FIELD(keep), NULL, "keep the disks of boots that went well"},
     {"dry", "0|1", options_read_bool, FIELD(dry), NULL, "print QEMU's command lines and stop"},
     {"build", "FOLDER", options_read_text, FIELD(build), NULL, "what was built (build)"},
@@ -236,6 +276,7 @@ static void options_init(struct options *options)
         .firmware = &choice_firmwares[0],
         .machine = &choice_machines[0],
         .origin = &choice_origins[0],
+        .trace = &choice_traces[0],
         .build = "build",
         .job = "jobs/pager.job",
         .jobs = "jobs",
@@ -294,6 +335,14 @@ static int options_sizes_check(const struct options *options, struct failure *fa
     return STATUS_SUCCESS;
 }
 
+static int options_trace_check(const struct options *options, struct failure *failure)
+{
+    if (options->kinds != 0 && options->trace == &choice_traces[0])
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--trace-events: nothing is recorded with --trace off");
+    return STATUS_SUCCESS;
+}
+
 int options_name_check(const char *name, struct failure *failure)
 {
     static const char allowed[] =
@@ -321,6 +370,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         status = options_name_check(options->name, failure);
     if (status == STATUS_SUCCESS)
         status = options_sizes_check(options, failure);
+    if (status == STATUS_SUCCESS)
+        status = options_trace_check(options, failure);
     return status;
 }
 

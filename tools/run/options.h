@@ -31,7 +31,8 @@ struct options {
     const struct choice *firmware;
     const struct choice *machine;
     const struct choice *origin; /* of the kernel */
-    const char *build;           /* the folder that runs/ is made in */
+    const struct choice *trace;
+    const char *build; /* the folder that runs/ is made in */
     const char *iso;
     const char *job;
     const char *jobs; /* folder, for --list */
@@ -46,6 +47,7 @@ struct options {
     uint64_t seed;    /* 0: a new one */
     uint64_t size;    /* 0: what the job says */
     uint64_t timeout; /* seconds, for one boot */
+    uint32_t kinds;   /* bit i: entry i of choice_trace_kinds is recorded; 0: all are */
     bool dry;
     bool keep;
     bool help;

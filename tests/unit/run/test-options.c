@@ -72,6 +72,23 @@ static void the_last_of_several_values_counts(void **state)
     assert_string_equal(options.policies[1]->choice.name, "page");
 }
 
+static void kinds_of_event_are_a_list_or_all(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--trace text"), STATUS_SUCCESS);
+    assert_string_equal(options.trace->name, "text");
+    assert_int_equal(options.kinds, 0);
+    assert_int_equal(parse("--trace-events op,Data_Request --trace TEXT"), STATUS_SUCCESS);
+    assert_int_equal(options.kinds, 5);
+    assert_int_equal(parse("--trace text --trace-events op --trace-events all"), STATUS_SUCCESS);
+    assert_int_equal(options.kinds, 0);
+    assert_refused("--trace ctf", "'ctf'; there are: off, text");
+    assert_refused("--trace text --trace-events op,disk_write",
+                   "'disk_write'; there are: op, io, data_request, data_unlock, data_return,");
+    assert_refused("--trace text --trace-events op,", "''; there are: op");
+    assert_refused("--trace-events op", "nothing is recorded with --trace off");
+}
+
 static void modules_add_up(void **state)
 {
     (void)state;
@@ -170,6 +187,7 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_readme),
         cmocka_unit_test(a_value_stands_behind_a_blank_or_an_equals_sign),
         cmocka_unit_test(the_last_of_several_values_counts),
+        cmocka_unit_test(kinds_of_event_are_a_list_or_all),
         cmocka_unit_test(modules_add_up),
         cmocka_unit_test(what_is_unknown_is_refused_with_what_exists),
         cmocka_unit_test(values_that_make_no_sense_are_refused),

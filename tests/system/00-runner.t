@@ -145,6 +145,19 @@ ending('a kernel assertion ends with 12', 'asserts', 12, 'failed an assertion: .
 ending('the time limit ends with 10', 'hangs', 10, 'no end within 1 seconds', '--timeout', 1);
 children_are_gone('and nothing is left running');
 
+ending('events can be recorded', '', 0, '', '--trace', 'text', '--name', 'events');
+is_deeply(result('events')->{jobs}[0]{trace}{pager}, { events => 26, dropped => 0,
+    drain_us => 4000 }, 'how many is in result.json');
+is(result('small')->{jobs}[0]{trace}, undef, 'and null where none were asked for');
+like(read_file("$scratch/build/runs/events/run.cfg"), qr/^trace=text\ntrace_events=all\n/m,
+    'the guest is told');
+ending('kinds of event can be picked', '', 0, '', '--trace', 'text', '--name', 'events',
+    '--trace-events', 'STORE_WRITE,op');
+like(read_file("$scratch/build/runs/events/run.cfg"), qr/^trace_events=op,store_write\n/m,
+    'and the guest is told them by their names');
+ending('a server that does not say what it recorded ends with 99', 'no_trace', 99,
+    'workload never said what it recorded', '--trace', 'text', '--name', 'events');
+
 $text = ending('the first status of several boots counts', 'skips', 77, 'policy page: nothing',
     '--policy', 'page,chunk2');
 is(scalar @{ result('small')->{jobs} }, 2, 'and there is an entry for each');
@@ -203,6 +216,8 @@ refusal('an unknown policy is refused', "'fast'; there are: page, chunk2, run128
     'page,fast');
 refusal('a policy named twice is refused', 'twice', '--policy', 'page,page');
 refusal('an unknown disk is refused', "'scsi'; there are: ahci, ide", '--disk', 'scsi');
+refusal('an unknown kind of event is refused', "'fault'; there are: op, io,", '--trace', 'text',
+    '--trace-events', 'fault');
 refusal('an unknown option is refused', "unknown option '--fast'", '--fast', '1');
 refusal('an unknown word is refused', "unknown option 'fast'", 'fast');
 refusal('a missing value is refused', 'value is missing', '--disk');

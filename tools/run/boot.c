@@ -194,6 +194,11 @@ static bool boot_is_kvm(const struct boot *boot)
     return strcmp(boot->options->accel->name, "kvm") == 0;
 }
 
+static bool boot_is_traced(const struct boot *boot)
+{
+    return strcmp(boot->options->trace->name, "off") != 0;
+}
+
 static void boot_qemu_run(struct boot *boot, const struct command *command)
 {
     char serial[PATH_MAX];
@@ -283,8 +288,8 @@ static void boot_disk_check(struct boot *boot)
 static void boot_judge(struct boot *boot)
 {
     char qemu_error[256];
-    struct verdict_case verdict = {&boot->console, &boot->ending, boot->job, qemu_error,
-                                   boot_is_kvm(boot)};
+    struct verdict_case verdict = {&boot->console, &boot->ending,     boot->job,
+                                   qemu_error,     boot_is_kvm(boot), boot_is_traced(boot)};
 
     boot_line_read(boot, MACHINE_ERRORS, qemu_error, sizeof(qemu_error));
     verdict_judge(&verdict, &boot->failure);

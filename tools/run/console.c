@@ -43,6 +43,7 @@ static console_take_t console_take_claim;
 static console_take_t console_take_store;
 static console_take_t console_take_check;
 static console_take_t console_take_crash;
+static console_take_t console_take_trace;
 static console_take_t console_take_end;
 
 static const struct console_keyword console_keywords[] = {
@@ -54,6 +55,7 @@ static const struct console_keyword console_keywords[] = {
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
+    {"trace", "server events dropped drain_us", console_take_trace},
     {"end", "status reason", console_take_end},
 };
 
@@ -278,6 +280,24 @@ static error_t console_take_crash(struct console *console, const struct console_
     return 0;
 }
 
+static error_t console_take_trace(struct console *console, const struct console_line *line)
+{
+    struct console_trace trace = {.said = true};
+    uint64_t *const values[] = {&trace.events, &trace.dropped, &trace.drain_us};
+    struct console_server *server;
+    error_t error = console_numbers_parse(line, 1, 3, values);
+
+    if (error != 0)
+        return error;
+    server = console_server_get(console, line->fields[0]);
+    if (server == NULL)
+        return EINVAL;
+    if (server->trace.said)
+        return EEXIST;
+    server->trace = trace;
+    return 0;
+}
+
 static error_t console_take_end(struct console *console, const struct console_line *line)
 {
     struct console_end end = {.said = true};
@@ -454,6 +474,6 @@ void console_feed(struct console *console, const char *line)
     console->lines++;
     if (strncmp(line, "machbed ", 8) == 0)
         console_feed_machbed(console, line + 8);
-    else
+    else if (strncmp(line, "event ", 6) != 0)
         console_feed_other(console, line);
 }

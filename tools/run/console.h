@@ -23,11 +23,20 @@ struct console_job {
     uint64_t bytes;
 };
 
+/* What a server recorded (docs/trace.md). */
+struct console_trace {
+    bool said;
+    uint64_t events;
+    uint64_t dropped;
+    uint64_t drain_us;
+};
+
 struct console_server {
     char name[CONSOLE_WORD_BYTES];
     bool started;
     bool counted[LAYER_GUEST_KINDS][LAYER_SPLIT];
     struct layers layers;
+    struct console_trace trace;
 };
 
 struct console_claim {
@@ -81,8 +90,8 @@ void console_destroy(struct console *console);
 
 /*
  * Take the next line, without its line break. Lines for people are only searched for the kernel's
- * last words. => what a line breaks the rules by goes to `broken`; memory that runs out ends the
- * program.
+ * last words, and events (docs/trace.md) are only counted as lines. => what a line breaks the rules
+ * by goes to `broken`; memory that runs out ends the program.
  */
 void console_feed(struct console *console, const char *line);
 

@@ -174,6 +174,45 @@ static void result_job_layers(json_t *object, const struct boot *boot)
     json_object_set_new(object, "prefetch_unused_pages", json_null());
 }
 
+/* What each server recorded; null when nothing was asked for. */
+static json_t *result_trace(const struct boot *boot)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < boot->console.servers_count; i++) {
+        const struct console_server *server = &boot->console.servers[i];
+        const struct console_trace *trace = &server->trace;
+
+        if (trace->said)
+            json_object_set_new(object, server->name,
+                                json_pack("{s:I,s:I,s:I}", "events", (json_int_t)trace->events,
+                                          "dropped", (json_int_t)trace->dropped, "drain_us",
+                                          (json_int_t)trace->drain_us));
+    }
+    if (json_object_size(object) != 0)
+        return object;
+    json_decref(object);
+    return json_null();
+}
+
+/* Where the disk's partitions begin, by their names in Mach. */
+static json_t *result_partitions(const struct boot *boot)
+{
+    json_t *object = json_object();
+
+    for (unsigned i = 0; i < MBR_PARTITIONS; i++) {
+        const struct mbr_partition *partition = &boot->mbr.partitions[i];
+        char name[CONSOLE_WORD_BYTES];
+
+        snprintf(name, sizeof(name), "%ss%u", boot->options->disk->device, i + 1);
+        if (partition->sectors != 0)
+            json_object_set_new(object, name,
+                                json_pack("{s:I,s:I}", "sector", (json_int_t)partition->sector,
+                                          "sectors", (json_int_t)partition->sectors));
+    }
+    return object;
+}
+
 static json_t *result_job(const struct boot *boot)
 {
     const struct console *console = &boot->console;
@@ -182,15 +221,18 @@ static json_t *result_job(const struct boot *boot)
     json_object_set_new(object, "name", json_string(boot->job->name));
     json_object_set_new(object, "policy", json_string(boot->policy->choice.name));
     json_object_set_new(object, "fs", json_string(boot->job->fs));
+    json_object_set_new(object, "server", json_string(job_server(boot->job)));
     json_object_set_new(object, "block_size", result_number(PAGE_BYTES));
     json_object_set_new(object, "device_block",
                         console->stores_count == 0 ? json_null()
                                                    : result_number(console->stores[0].block));
+    json_object_set_new(object, "partitions", result_partitions(boot));
     json_object_set_new(object, "bytes", result_number(boot->job->size));
     result_job_times(object, &console->job);
     json_object_set_new(object, "boot_ms", result_boot_times(&boot->ending));
     json_object_set_new(object, "seed", result_number(boot->seed));
     result_job_layers(object, boot);
+    json_object_set_new(object, "trace", result_trace(boot));
     json_object_set_new(object, "checks", result_checks(boot));
     json_object_set_new(object, "status", json_integer(boot->failure.status));
     json_object_set_new(object, "reason", json_string(boot->failure.reason));

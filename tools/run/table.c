@@ -226,6 +226,40 @@ static void table_times_print(const struct run *run, FILE *stream)
                     "writes' over the sync\n\n");
 }
 
+static struct console_trace table_trace_sum(const struct console *console)
+{
+    struct console_trace sum = {0};
+
+    for (size_t i = 0; i < console->servers_count; i++) {
+        const struct console_trace *trace = &console->servers[i].trace;
+
+        sum.said = sum.said || trace->said;
+        sum.events += trace->events;
+        sum.dropped += trace->dropped;
+        sum.drain_us += trace->drain_us;
+    }
+    return sum;
+}
+
+static void table_traces_print(const struct run *run, FILE *stream)
+{
+    const char *layer = "trace";
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        struct console_trace trace = table_trace_sum(&run->boots[i].console);
+
+        if (!trace.said)
+            continue;
+        fprintf(stream, "%-13s%-8s%s events, %s dropped; printing took %.1f s\n", layer,
+                run->boots[i].policy->choice.name, NUMBER_TEXT(trace.events),
+                trace.dropped == 0 ? "none" : NUMBER_TEXT(trace.dropped),
+                (double)trace.drain_us / 1e6);
+        layer = "";
+    }
+    if (layer[0] == '\0')
+        fputc('\n', stream);
+}
+
 static void table_check_print(const char *layer, const struct boot *boot, const char *name,
                               const char *result, FILE *stream)
 {
@@ -266,5 +300,6 @@ void table_print(const struct run *run, FILE *stream)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         table_group_print(run, kinds[i], stream);
     table_times_print(run, stream);
+    table_traces_print(run, stream);
     table_checks_print(run, stream);
 }

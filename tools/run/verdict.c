@@ -118,6 +118,8 @@ static void verdict_servers_check(const struct verdict_case *verdict, struct fai
         server = console_server_lookup(verdict->console, name);
         if (server == NULL || !server->started)
             failure_set(failure, STATUS_FAILED, "the server %s never said that it started", name);
+        else if (verdict->trace && !server->trace.said)
+            failure_set(failure, STATUS_FAILED, "the server %s never said what it recorded", name);
         names += length + (names[length] == ' ');
     }
 }

@@ -15,6 +15,7 @@ struct verdict_case {
     const struct job *job;
     const char *qemu_error; /* what QEMU itself complained of, or "" */
     bool kvm;
+    bool trace; /* events were asked for */
 };
 
 /*

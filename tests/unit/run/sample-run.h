@@ -52,11 +52,14 @@ static inline void sample_boot_page(struct boot *boot)
         "machbed counter server=pager layer=store_read class=file count=0 bytes=0 max=0 hist=-",
         "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=3 copied_bytes=5",
         "machbed store server=pager device=sd0s3 block=4096 rmw_bytes=4 copied_bytes=6",
+        "machbed trace server=pager events=98304 dropped=12 drain_us=31400000",
+        "machbed trace server=workload events=2 dropped=0 drain_us=0",
     };
 
     boot_init(boot, &sample_options, &sample_job, policy_lookup("page"), 4711);
     sample_feed(boot, lines, sizeof(lines) / sizeof(lines[0]));
     sample_commands(boot, 4096);
+    boot->mbr.partitions[1] = (struct mbr_partition){1050624, 524288};
     boot->ending = (struct qemu_ending){QEMU_EXITED, 33, 900, 1900, 9000};
 }
 

@@ -35,9 +35,10 @@ static void every_line_of_the_protocol_is_understood(void **state)
     console_feed(&console, "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=1 "
                            "copied_bytes=2");
     console_feed(&console, "machbed check name=content result=ok");
+    console_feed(&console, "machbed trace server=pager events=67586 dropped=3 drain_us=21415926");
     console_feed(&console, "machbed end status=0 reason=\"every request was answered\"");
     assert_string_equal(console.broken, "");
-    assert_int_equal(console.lines, 8);
+    assert_int_equal(console.lines, 9);
     assert_true(console.job.said);
     assert_string_equal(console.job.name, "pager");
     assert_int_equal(console.job.fill_us, 2718281);
@@ -52,6 +53,10 @@ static void every_line_of_the_protocol_is_understood(void **state)
     assert_int_equal(pager->layers.at[LAYER_DATA_RETURN][LAYER_FILE].count, 1024);
     assert_int_equal(pager->layers.at[LAYER_DATA_RETURN][LAYER_FILE].max, 131072);
     assert_int_equal(pager->layers.at[LAYER_DATA_RETURN][LAYER_FILE].hist[17], 1024);
+    assert_true(pager->trace.said);
+    assert_int_equal(pager->trace.events, 67586);
+    assert_int_equal(pager->trace.dropped, 3);
+    assert_int_equal(pager->trace.drain_us, 21415926);
     assert_int_equal(console.claims_count, 1);
     assert_int_equal(console.claims[0].sectors, 262144);
     assert_int_equal(console.stores_count, 1);
@@ -203,6 +208,16 @@ static void lines_for_people_are_left_alone(void **state)
     assert_int_equal(console.servers_count, 0);
 }
 
+static void events_are_left_to_those_who_read_traces(void **state)
+{
+    (void)state;
+    console_feed(&console, "event t=1 dur=2 kind=op srv=workload thr=panic x.c:1: y: z req=1");
+    console_feed(&console, "event");
+    assert_int_equal(console.lines, 2);
+    assert_string_equal(console.broken, "");
+    assert_string_equal(console.death, "");
+}
+
 static void the_kernels_first_line_is_kept(void **state)
 {
     (void)state;
@@ -280,6 +295,7 @@ int main(void)
         TEST(what_may_be_said_once_is_not_taken_twice),
         TEST(a_line_of_any_length_is_no_harm),
         TEST(lines_for_people_are_left_alone),
+        TEST(events_are_left_to_those_who_read_traces),
         TEST(the_kernels_first_line_is_kept),
         TEST(a_panic_is_recognised_at_the_start_of_a_line),
         TEST(a_panic_of_a_kernel_with_several_processors_is_recognised),

@@ -139,6 +139,25 @@ static void each_server_has_its_own_layers(void **state)
     assert_int_equal(json_object_size(at("jobs/0/servers/workload")), 0);
 }
 
+static void what_was_recorded_stands_for_each_server(void **state)
+{
+    (void)state;
+    assert_number("jobs/0/trace/pager/events", 98304);
+    assert_number("jobs/0/trace/pager/dropped", 12);
+    assert_number("jobs/0/trace/pager/drain_us", 31400000);
+    assert_number("jobs/0/trace/workload/events", 2);
+    assert_is_null("jobs/1/trace");
+}
+
+static void the_servers_partition_is_named(void **state)
+{
+    (void)state;
+    assert_text("jobs/0/server", "pager");
+    assert_int_equal(json_object_size(at("jobs/0/partitions")), 1);
+    assert_number("jobs/0/partitions/sd0s2/sector", 1050624);
+    assert_number("jobs/0/partitions/sd0s2/sectors", 524288);
+}
+
 static void what_was_not_measured_is_null(void **state)
 {
     (void)state;
@@ -205,6 +224,8 @@ int main(void)
         TEST(layers_have_count_bytes_average_largest_and_histogram),
         TEST(file_and_the_rest_add_up),
         TEST(each_server_has_its_own_layers),
+        TEST(what_was_recorded_stands_for_each_server),
+        TEST(the_servers_partition_is_named),
         TEST(what_was_not_measured_is_null),
         TEST(store_lines_are_summed),
         TEST(checks_status_and_reason_are_said_in_full),

@@ -111,6 +111,14 @@ static void times_and_checks_are_said_for_each_boot(void **state)
     assert_contains(text, "             run128  content, in the guest: ok\n");
 }
 
+static void a_boot_that_recorded_says_how_much(void **state)
+{
+    (void)state;
+    assert_contains(text,
+                    "\ntrace        page    98,306 events, 12 dropped; printing took 31.4 s\n");
+    assert_null(strstr(text, "run128  0 events"));
+}
+
 static void a_boot_that_said_nothing_has_no_rows(void **state)
 {
     (void)state;
@@ -134,6 +142,7 @@ int main(void)
         TEST(a_cap_that_all_policies_share_is_said_once),
         TEST(caps_that_differ_are_said_for_each_policy),
         TEST(times_and_checks_are_said_for_each_boot),
+        TEST(a_boot_that_recorded_says_how_much),
         TEST(a_boot_that_said_nothing_has_no_rows),
     };
 

@@ -9,6 +9,7 @@ static struct qemu_ending ending;
 static struct failure verdict_failure;
 static const char *qemu_error;
 static bool kvm;
+static bool trace;
 static const struct job job = {.name = "pager", .fs = "none", .fault = "none", .size = 131072};
 
 static const char *const good_lines[] = {
@@ -33,6 +34,7 @@ static int setup(void **state)
     console_init(&console);
     qemu_error = "";
     kvm = false;
+    trace = false;
     ending = (struct qemu_ending){.end = QEMU_EXITED, .value = 33};
     verdict_failure = (struct failure){0};
     return 0;
@@ -47,7 +49,7 @@ static int teardown(void **state)
 
 static void judge(void)
 {
-    struct verdict_case verdict = {&console, &ending, &job, qemu_error, kvm};
+    struct verdict_case verdict = {&console, &ending, &job, qemu_error, kvm, trace};
 
     verdict_judge(&verdict, &verdict_failure);
 }
@@ -72,6 +74,19 @@ static void a_boot_that_said_all_is_well(void **state)
 {
     (void)state;
     good_but(GOOD_LINES);
+    judge();
+    assert_int_equal(verdict_failure.status, STATUS_SUCCESS);
+}
+
+static void a_server_that_records_says_what_it_recorded(void **state)
+{
+    (void)state;
+    trace = true;
+    good_but(GOOD_LINES);
+    console_feed(&console, "machbed trace server=pager events=2 dropped=0 drain_us=5");
+    assert_verdict(STATUS_FAILED, "the server workload never said what it recorded");
+    console_feed(&console, "machbed trace server=workload events=0 dropped=0 drain_us=0");
+    verdict_failure = (struct failure){0};
     judge();
     assert_int_equal(verdict_failure.status, STATUS_SUCCESS);
 }
@@ -307,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_boot_that_said_all_is_well),
+        TEST(a_server_that_records_says_what_it_recorded),
         TEST(no_line_can_be_left_out),
         TEST(what_was_counted_must_be_claimed),
         TEST(a_fault_that_nobody_noticed_is_a_failure),

@@ -54,6 +54,18 @@ static void boot_line_read(const struct boot *boot, const char *file, char *text
     fclose(stream);
 }
 
+/* Reads what QEMU complained of, without the time in front: "2026-11-30T20:34:26.123456Z ". */
+static void boot_complaint_read(const struct boot *boot, char *text, size_t bytes)
+{
+    static const char stamp[] = "0123456789-T:.";
+    size_t length;
+
+    boot_line_read(boot, MACHINE_ERRORS, text, bytes);
+    length = strspn(text, stamp);
+    if (length > 0 && strncmp(text + length, "Z ", 2) == 0)
+        memmove(text, text + length + 2, strlen(text + length + 2) + 1);
+}
+
 static FILE *boot_file_create(struct boot *boot, const char *file)
 {
     char path[PATH_MAX];
@@ -291,7 +303,7 @@ static void boot_judge(struct boot *boot)
     struct verdict_case verdict = {&boot->console, &boot->ending,     boot->job,
                                    qemu_error,     boot_is_kvm(boot), boot_is_traced(boot)};
 
-    boot_line_read(boot, MACHINE_ERRORS, qemu_error, sizeof(qemu_error));
+    boot_complaint_read(boot, qemu_error, sizeof(qemu_error));
     verdict_judge(&verdict, &boot->failure);
     boot_trace_read(boot);
     boot_layers_collect(boot);

@@ -7,7 +7,7 @@
  *   -smbios type=11                              the kernel's command line, for GRUB to read
  *   -kernel, -append, -initrd                    direct boot; each module is a line of the
  *                                                kernel's boot script, commas between
- *   -trace, -D                                   what the disk was asked to do
+ *   -trace, -D, -msg                             what the disk was asked to do, and when
  */
 #include "machine.h"
 
@@ -311,6 +311,8 @@ int machine_command(struct command *command, const struct options *options, stru
     command_add(command, "events=%s", MACHINE_EVENTS);
     command_add(command, "-D");
     command_add(command, "%s", MACHINE_TRACE);
+    command_add(command, "-msg");
+    command_add(command, "timestamp=on");
     return status;
 }
 

@@ -10,8 +10,9 @@
  * So the raw node opened on the test disk's file tells its requests from those of the CD. An
  * address may be used again after a node was closed: the latest opening counts.
  *
- * Other builds of QEMU put `PID@SECONDS.MICROS:` in front of each line; it is skipped. Anything
- * else is refused: a line that was skipped silently could be the write that does not agree.
+ * With `-msg timestamp=on` there is `PID@SECONDS.MICROS:` in front of each line: when the event
+ * came about, by gettimeofday(). A line may lack it. Anything else is refused: a line that was
+ * skipped silently could be the write that does not agree.
  */
 #include "qemu-trace.h"
 
@@ -34,6 +35,7 @@ struct trace_reader {
     const char *disk;
     uint64_t disk_node; /* address of the test disk's node, 0 before it was opened */
     enum trace_phase phase;
+    uint64_t host_us; /* the line's stamp, 0: it has none */
 };
 
 typedef error_t trace_take_t(struct trace_reader *reader, const char *text);
@@ -163,7 +165,8 @@ static void trace_append(struct trace *trace, struct trace_request request)
 
 static error_t trace_take_request(struct trace_reader *reader, const char *text, bool write)
 {
-    struct trace_request request = {.phase = reader->phase, .write = write};
+    struct trace_request request = {
+        .phase = reader->phase, .write = write, .host_us = reader->host_us};
     uint64_t backend;
     uint64_t node;
     uint64_t flags;
@@ -194,16 +197,23 @@ static error_t trace_take_read(struct trace_reader *reader, const char *text)
     return trace_take_request(reader, text, false);
 }
 
-/* Skips `PID@SECONDS.MICROS:`. */
-static const char *trace_stamp_skip(const char *line)
+/* Reads `PID@SECONDS.MICROS:`, six digits for the latter, and returns what stands behind it; or the
+   line, if it has no such stamp. */
+static const char *trace_stamp_take(struct trace_reader *reader, const char *line)
 {
-    size_t pid = strspn(line, "0123456789");
-    size_t time;
+    const char *at = line;
+    uint64_t pid;
+    uint64_t seconds;
+    uint64_t micros;
 
-    if (pid == 0 || line[pid] != '@')
+    reader->host_us = 0;
+    if (trace_number_scan(&at, "", 10, &pid) != 0 || trace_number_scan(&at, "@", 10, &seconds) != 0)
         return line;
-    time = strspn(line + pid + 1, "0123456789.");
-    return line[pid + 1 + time] == ':' ? line + pid + 1 + time + 1 : line;
+    if (at[0] != '.' || strspn(at + 1, "0123456789") != 6 ||
+        trace_number_scan(&at, ".", 10, &micros) != 0 || *at != ':')
+        return line;
+    reader->host_us = seconds * 1000000 + micros;
+    return at + 1;
 }
 
 static error_t trace_line_take(struct trace_reader *reader, const char *line)
@@ -215,7 +225,7 @@ static error_t trace_line_take(struct trace_reader *reader, const char *line)
         {"blk_co_preadv ", trace_take_read},
     };
 
-    line = trace_stamp_skip(line);
+    line = trace_stamp_take(reader, line);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         size_t length = strlen(events[i].name);
 

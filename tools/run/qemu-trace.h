@@ -19,6 +19,7 @@ enum trace_phase { TRACE_BEFORE, TRACE_COUNTED, TRACE_AFTER };
 struct trace_request {
     uint64_t offset; /* bytes from the disk's start */
     uint64_t bytes;
+    uint64_t host_us; /* when it came, by the host's clock: microseconds since 1970; 0: not said */
     enum trace_phase phase;
     bool write;
 };

@@ -111,15 +111,18 @@ static void an_address_that_is_used_again_is_another_disk(void **state)
     assert_int_equal(trace.count, 0);
 }
 
-static void a_process_and_time_in_front_are_skipped(void **state)
+static void a_process_and_time_in_front_are_read(void **state)
 {
     (void)state;
     assert_int_equal(read_trace("1234@1700000000.123456:" OPEN
                                 "1234@1700000000.123457:blk_co_pwritev blk 0x1 bs 0xa2 offset 0 "
-                                "bytes 512 flags 0x0\n",
+                                "bytes 512 flags 0x0\n"
+                                "blk_co_pwritev blk 0x1 bs 0xa2 offset 0 bytes 512 flags 0x0\n",
                                 false),
                      STATUS_SUCCESS);
-    assert_int_equal(trace.count, 1);
+    assert_int_equal(trace.count, 2);
+    assert_int_equal(trace.requests[0].host_us, UINT64_C(1700000000123457));
+    assert_int_equal(trace.requests[1].host_us, 0);
 }
 
 static void other_selectors_are_no_marks(void **state)
@@ -144,6 +147,8 @@ static void a_line_that_cannot_be_understood_is_an_error(void **state)
         "blk_co_pwritev blk 0x1 bs zz offset 0 bytes 512 flags 0x0\n",
         "blk_co_pwritevblk 0x1 bs 0xa2 offset 0 bytes 512 flags 0x0\n",
         "bdrv_open_common bs 0xa2 filename \"disk.img flags 0x22002\n",
+        "1234@1700000000.12345:fw_cfg_select 0xf0 key 0x3ff0 'unknown', ret: 0\n",
+        "1234@.123456:fw_cfg_select 0xf0 key 0x3ff0 'unknown', ret: 0\n",
         "fw_cfg_select 0xf0 key 3ff0 'unknown', ret: 0\n",
         "invalid/unsupported opcode\n",
         "\n",
@@ -186,7 +191,7 @@ int main(void)
                                   discard_trace),
         cmocka_unit_test_teardown(the_disk_is_found_by_the_last_part_of_its_path, discard_trace),
         cmocka_unit_test_teardown(an_address_that_is_used_again_is_another_disk, discard_trace),
-        cmocka_unit_test_teardown(a_process_and_time_in_front_are_skipped, discard_trace),
+        cmocka_unit_test_teardown(a_process_and_time_in_front_are_read, discard_trace),
         cmocka_unit_test_teardown(other_selectors_are_no_marks, discard_trace),
         cmocka_unit_test_teardown(a_line_that_cannot_be_understood_is_an_error, discard_trace),
         cmocka_unit_test_teardown(a_torn_last_line_is_forgiven_only_if_qemu_was_ended_from_outside,

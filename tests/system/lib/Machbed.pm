@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the system tests share: `make run` as a user calls it, what it said and left, and the
+# processes below it. Loading this module changes to the top folder of the sources.
+#
+# A run is a hash: `name`, `folder` (build/runs/NAME), `exit` (make's own status), `signal` (the one
+# that ended make, or 0), `text` (all that was printed), `last` (the last line that starts with
+# "machbed:"), `result` (result.json; undef when there is none).
+package Machbed;
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename;
+use File::Path qw(remove_tree);
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+our @EXPORT = qw(boot_of children_of commas ends_with is_running read_file refuses run_make scratch
+    start_make wait_for wait_make write_file);
+
+use constant PATIENCE => 60; # seconds for what takes a few; and for a boot's end
+
+my $scratch = tempdir(CLEANUP => 1);
+my $outputs = 0;
+my $refusals = 0;
+my %runs; # names of runs that were handed out
+
+our @before; # words that stand before `make` in the command of a run
+
+chdir dirname(abs_path(__FILE__)) . '/../../..' or die "the top folder: $!";
+
+sub scratch
+{
+    return $scratch;
+}
+
+sub read_file
+{
+    my ($path) = @_;
+
+    open my $file, '<', $path or return '';
+    local $/;
+    return scalar <$file> // '';
+}
+
+sub write_file
+{
+    my ($path, $text) = @_;
+
+    open my $file, '>', $path or die "$path: $!";
+    print $file $text;
+    close $file or die "$path: $!";
+    return $path;
+}
+
+# 32768 is 32,768.
+sub commas
+{
+    my ($number) = @_;
+
+    1 while $number =~ s/^(\d+)(\d{3})/$1,$2/;
+    return $number;
+}
+
+# A name that no other test's run has, nor this test's when it runs twice at a time.
+sub run_name
+{
+    my $name = "test-$$-$_[0]";
+
+    $runs{$name} = 1;
+    return $name;
+}
+
+sub last_line
+{
+    my @lines = grep { /^machbed: / } split /\n/, $_[0];
+
+    return $lines[-1] // '';
+}
+
+# Starts PROGRAM in a process group of its own, its output in the file OUTPUT. Returns its pid.
+sub start_program
+{
+    my ($output, @command) = @_;
+    my $pid = fork // die "fork: $!";
+
+    return $pid if $pid;
+    setpgrp 0, 0;
+    open STDIN, '<', '/dev/null';
+    open STDOUT, '>', $output or die "$output: $!";
+    open STDERR, '>&', \*STDOUT;
+    exec @command or die "$command[0]: $!";
+}
+
+# Starts `make run NAME=… ARGUMENTS` and returns the run, not ended yet; `pid` is make's. The name is
+# made of WORD, or is WORD itself if an earlier run has that name.
+sub start_make
+{
+    my ($word, @arguments) = @_;
+    my $name = $runs{$word} ? $word : run_name($word);
+    my $output = "$scratch/output-" . ++$outputs;
+    my %run = (name => $name, folder => "build/runs/$name", output => $output);
+
+    $run{pid} = start_program($output, @before, 'make', '--no-print-directory', 'run', "NAME=$name",
+        'TIMEOUT=' . PATIENCE, @arguments);
+    return \%run;
+}
+
+# Waits for the run's end and fills the rest in.
+sub wait_make
+{
+    my ($run) = @_;
+    my $json = "$run->{folder}/result.json";
+
+    waitpid $run->{pid}, 0;
+    $run->{exit} = $? >> 8;
+    $run->{signal} = $? & 127;
+    $run->{text} = read_file($run->{output});
+    $run->{last} = last_line($run->{text});
+    $run->{result} = -e $json ? decode_json(read_file($json)) : undef;
+    return $run;
+}
+
+sub run_make
+{
+    return wait_make(start_make(@_));
+}
+
+# The entry in result.json of the run's boot with POLICY, or of its only boot.
+sub boot_of
+{
+    my ($run, $policy) = @_;
+    my @boots = $run->{result} ? @{ $run->{result}{jobs} } : ();
+
+    @boots = grep { $_->{policy} eq $policy } @boots if defined $policy;
+    return $boots[0] // {};
+}
+
+# The run ended with STATUS: so say its last line, result.json and make. The last line matches SAYS.
+sub ends_with
+{
+    my ($run, $status, $says, $name) = @_;
+    my $make = $status == 0 || $status == 77 ? 0 : 2;
+    my $written = $run->{result} ? $run->{result}{status} : 'missing';
+    my $ok = $run->{last} =~ /^machbed: status $status: .*$says/ && $written eq $status &&
+        $run->{exit} == $make && $run->{signal} == 0;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return ok($ok, $name) ||
+        diag("make's status $run->{exit}, that of result.json $written, expected $status and ",
+            "$says; all that was printed:\n$run->{text}");
+}
+
+# `make run ARGUMENTS` says SAYS and nothing else, ends with status 2 and leaves nothing.
+sub refuses
+{
+    my ($name, $says, @arguments) = @_;
+    my $run = run_make('refused-' . ++$refusals, @arguments);
+    my @errors = grep { /^machbed: / } split /\n/, $run->{text};
+    my $left = -e $run->{folder};
+    my $ok = @errors == 1 && $errors[0] =~ /^machbed: status 2: .*$says/ && $run->{exit} == 2;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    ok($ok && !$left, $name) or diag($left ? 'it left a folder; ' : '',
+        "make's status $run->{exit}; expected $says; all that was printed:\n$run->{text}");
+}
+
+# A process that has ended but that nobody has waited for yet counts as gone.
+sub is_running
+{
+    return read_file("/proc/$_[0]/stat") =~ /\) [^ZX]/;
+}
+
+# The processes below PID, as a hash from pid to name.
+sub children_of
+{
+    my ($pid) = @_;
+    my %found;
+
+    for my $child (split ' ', join ' ', map { read_file($_) } glob "/proc/$pid/task/*/children") {
+        my ($name) = read_file("/proc/$child/stat") =~ /\((.*)\)/;
+
+        %found = (%found, $child => $name // '', children_of($child));
+    }
+    return %found;
+}
+
+# Waits until CONDITION is true and returns what it returned.
+sub wait_for
+{
+    my ($condition) = @_;
+    my $end = time + PATIENCE;
+    my $value;
+
+    until ($value = $condition->()) {
+        return $value if time > $end;
+        sleep 0.05;
+    }
+    return $value;
+}
+
+# Runs of a test that passed go away; those of one that failed are there to look at.
+END {
+    if (Test::More->builder->is_passing) {
+        remove_tree("build/runs/$_") for keys %runs;
+        unlink "build/runs/.$_.lock" for keys %runs;
+    }
+}
+
+1;

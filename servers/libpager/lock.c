@@ -14,11 +14,11 @@
  * 1. Another request finds it clean and completes first; or finds it changed again, and its newer
  *    copy comes first. So of windows that overlap only one is asked for at a time.
  * 2. It is evicted without a word and asked for again: the request comes before the copy. So a
- *    request waits while its page is in such a window.
+ *    request waits while its page is in such a window, unless the kernel never had the page.
  * 3. It is changed and evicted: its newest data comes before the copy. That cannot wait for the
- *    window's end, for the kernel may be waiting for memory. So the page is marked gone, and of a
- *    copy that comes while it is (it cannot be supplied again before the window's end, see 2), it
- *    is left out.
+ *    window's end, for the kernel may be waiting for memory. So the page is marked gone until it is
+ *    supplied again (which is after the window's end, see 2), and left out of a copy that comes
+ *    while it is.
  * 4. It is precious and evicted: it comes back as clean, though the store does not have it. So it
  *    is written, whatever the map says.
  */

@@ -35,7 +35,7 @@ struct user_pager_info; /* the server's own, one for each pager */
  * ever.
  *
  * A worker runs callbacks of this level's pagers; these may fault only on memory of levels below
- * (docs: levels), never call pager_sync and its kin on this level.
+ * (docs/servers.md) and never call pager_sync and its kin on this level.
  * => once for each bucket; may block; ENOMEM.
  * Hurd: must come before the first pager_create on BUCKET; workers cannot be inhibited.
  */
@@ -78,7 +78,8 @@ void pager_set_class(struct pager *pager, enum rt_class class);
  * Returns the first error of a write-out since the last call with WAIT that returned one, wherever
  * in the object it was; it is reported once (to each of several overlapping calls during which it
  * happened). Without WAIT, errors are left for a later call.
- * => may block; from any thread but a worker of this level; calls may overlap.
+ * => may block; from any thread but a worker of this level; calls may overlap, and those of ranges
+ *    that overlap take turns, window by window.
  * Hurd: returns nothing.
  */
 error_t pager_sync(struct pager *pager, int wait);
@@ -101,7 +102,7 @@ error_t pager_return_some(struct pager *pager, vm_address_t start, vm_size_t len
  * some day, and it is written then: that is how a page that is not in the store gets there; else
  * the kernel may drop it. With WRITELOCK, writing to it asks pager_unlock_page first. The kernel
  * ignores an offer of a page that it has. BUF stays the caller's.
- * => may block; EBUSY when the page is being asked for or written out just now, EINVAL outside the
+ * => may block; EBUSY while the page is being asked for, written out or synced, EINVAL outside the
  *    object, ENXIO when no kernel has the object mapped.
  * Hurd: returns nothing.
  */

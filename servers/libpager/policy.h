@@ -27,8 +27,8 @@ struct pager_policy {
     bool bulk;               /* pager_write_pages, or pager_write_page for each page */
 
     /*
-     * Move one or more returns from *QUEUE, which holds all that were queued when the worker came
-     * for them, oldest first, to RUN. Returns that overlap keep their order: in the queue, in
+     * Move one or more returns from *QUEUE, which holds what was queued when the worker came for
+     * it, oldest first, to RUN. Returns that overlap keep their order: in the queue, in
      * run->returns, and in what is written.
      * => may block and copy; no lock is held; *QUEUE is not empty.
      */

@@ -83,10 +83,12 @@ enum pager_page_flags {
     PAGER_PAGE_STALE = 0x04,
     /* pager_unlock_page failed: so will the next request to write. */
     PAGER_PAGE_DENIED = 0x08,
-    /* It was returned for good, and not supplied since. */
-    PAGER_PAGE_GONE = 0x10,
+    /* It was supplied, and the kernel may have it, or a copy that it has not sent. */
+    PAGER_PAGE_SUPPLIED = 0x10,
+    /* It was returned for good while there might be such a copy, and not supplied since. */
+    PAGER_PAGE_GONE = 0x20,
     /* Pending, and its eviction has been notified: its data is history. */
-    PAGER_PAGE_FREED = 0x20,
+    PAGER_PAGE_FREED = 0x40,
 };
 
 struct pager_page {
@@ -220,13 +222,27 @@ void pager_page_set_error(struct pager_page *page, error_t error);
 void pager_error_report(struct pager *pager, error_t error);
 
 /*
- * request.c, return.c: what workers do with a list. => nothing locked.
+ * request.c, write.c: what workers do with a list. => nothing locked.
  */
 void pager_requests_serve(struct pager *pager, struct pager_request *list);
 void pager_returns_write(struct pager *pager, struct pager_request *list);
 
+/*
+ * return.c, request.c: parts of that.
+ */
+
+/* Whether the page at OFFSET is in RETURNED, in its newest state. => level locked. */
+bool pager_return_has(struct pager *pager, const struct pager_request *returned,
+                      vm_offset_t offset);
+
+/* RETURNED, a node, has been written as far as it could be. => nothing locked. */
+void pager_return_complete(struct pager *pager, struct pager_request *returned);
+
 /* Answer REQUEST with the page at request->data, which stays ours. => nothing locked. */
 void pager_request_answer(struct pager *pager, struct pager_request *request, boolean_t precious);
+
+/* PAGE is about to be supplied. => level locked. */
+void pager_page_supply(struct pager_page *page);
 
 /* Whether REQUEST, a read, must wait for a return. => level locked; the map covers its page. */
 bool pager_read_waits(struct pager *pager, const struct pager_request *request);

@@ -22,10 +22,18 @@ static void pager_request_done(struct pager *pager, struct pager_request *reques
     pager_request_free(pager, request);
 }
 
+void pager_page_supply(struct pager_page *page)
+{
+    page->flags &= (uint8_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_GONE);
+    page->flags |= PAGER_PAGE_SUPPLIED;
+}
+
 bool pager_read_waits(struct pager *pager, const struct pager_request *request)
 {
-    return pager_page_lookup(pager, request->offset)->npending > 0 ||
-           pager_windows_copying(pager, request->offset, request->length);
+    const struct pager_page *page = pager_page_lookup(pager, request->offset);
+
+    return page->npending > 0 || ((page->flags & (PAGER_PAGE_SUPPLIED | PAGER_PAGE_GONE)) != 0 &&
+                                  pager_windows_copying(pager, request->offset, request->length));
 }
 
 void pager_request_dispatch(struct pager *pager, struct pager_request *request)
@@ -169,7 +177,7 @@ static bool pager_read_note(struct pager *pager, struct pager_request *request, 
     if (current) {
         page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
         if (error == 0)
-            page->flags &= (uint8_t)~PAGER_PAGE_GONE;
+            pager_page_supply(page);
         if (error != 0 || (page->flags & PAGER_PAGE_DENIED) == 0)
             pager_page_set_error(page, error);
         if (data)
@@ -280,7 +288,7 @@ error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_of
     control = pager_control_ref(pager);
     error = control == MACH_PORT_NULL ? ENXIO : pager_offer_check(pager, page);
     if (error == 0)
-        pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_GONE;
+        pager_page_supply(pager_page_lookup(pager, page));
     if (error == 0 && precious != 0)
         pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_STORED;
     rt_mutex_unlock(&pager->level->lock);

@@ -232,7 +232,7 @@ static void page_evicted_while_its_copy_is_held_is_not_read_from_the_store(void 
 
     (void)state;
     start(16);
-    mock_fill(f.object, 3, 1, 7);
+    assert_int_equal(mock_write(f.object, 3, 7), KERN_SUCCESS);
     mock_hold_batches(true);
     syncer_start(&first, 0, 16);
     mock_await_held(1);
@@ -244,6 +244,24 @@ static void page_evicted_while_its_copy_is_held_is_not_read_from_the_store(void 
     mock_hold_batches(false);
     assert_int_equal(mock_read(f.object, 3, &value), KERN_SUCCESS);
     assert_int_equal(value, 7);
+    assert_int_equal(syncer_join(&first), 0);
+    end();
+}
+
+static void page_that_the_kernel_never_had_is_read_while_copies_are_held(void **state)
+{
+    struct syncer first;
+    uint64_t value;
+
+    (void)state;
+    start(16);
+    mock_fill(f.object, 3, 1, 7);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    assert_int_equal(mock_read(f.object, 5, &value), KERN_SUCCESS);
+    assert_false(syncer_done(&first));
+    mock_hold_batches(false);
     assert_int_equal(syncer_join(&first), 0);
     end();
 }
@@ -575,6 +593,7 @@ int main(void)
         cmocka_unit_test(syncs_of_separate_ranges_do_not_wait_for_each_other),
         cmocka_unit_test(page_changed_again_while_its_copy_is_held_keeps_the_newer_data),
         cmocka_unit_test(page_evicted_while_its_copy_is_held_is_not_read_from_the_store),
+        cmocka_unit_test(page_that_the_kernel_never_had_is_read_while_copies_are_held),
         cmocka_unit_test(page_changed_and_evicted_while_its_copy_is_held_keeps_the_newer_data),
         cmocka_unit_test(precious_page_evicted_while_its_copy_is_held_is_written),
         cmocka_unit_test(overlapping_syncs_write_no_page_twice),

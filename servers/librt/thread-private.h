@@ -18,7 +18,6 @@ struct rt_thread {
     uint32_t magic;
     uint32_t number; /* 0 for the first, counted up: names need not be unique */
     const char *name;
-    unsigned int number;    /* among those of that name, from 1 */
     struct rt_thread *next; /* an older one */
     struct rt_wait wait;
     struct rt_transfer transfer;

@@ -28,9 +28,6 @@ static void rt_thread_link(struct rt_thread *thread)
 
     do {
         thread->next = first;
-        thread->number = 1;
-        for (const struct rt_thread *older = first; older != NULL; older = older->next)
-            thread->number += strcmp(older->name, thread->name) == 0;
     } while (!__atomic_compare_exchange_n(&rt_state.threads, &first, thread, false,
                                           __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
 }

@@ -149,6 +149,7 @@ static error_t node_pager_create(struct node *node)
         pager_shutdown(pager);
         return ENOMEM;
     }
+    pager_set_object(pager, ext2_inode_number(node->inode));
     node->pager = pager;
     node->memory_object = port;
     return 0;

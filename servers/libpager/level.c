@@ -60,6 +60,44 @@ struct pager_request *pager_request_alloc(struct pager *pager)
     return request;
 }
 
+static enum trace_kind pager_trace_kind(const struct pager_request *request)
+{
+    static const enum trace_kind kinds[] = {
+        [PAGER_READ] = TRACE_DATA_REQUEST,
+        [PAGER_UNLOCK] = TRACE_DATA_UNLOCK,
+        [PAGER_RETURN] = TRACE_DATA_RETURN,
+    };
+
+    return kinds[request->kind];
+}
+
+void pager_request_received(struct pager_request *request)
+{
+    request->start = trace_begin(pager_trace_kind(request));
+    request->number = trace_request();
+}
+
+void pager_request_trace(const struct pager *pager, const struct pager_request *request)
+{
+    bool is_return = request->kind == PAGER_RETURN;
+
+    if (request->start == 0)
+        return;
+    trace_end(&(struct trace_event){
+        .kind = (uint8_t)pager_trace_kind(request),
+        .start = request->start,
+        .request = request->number,
+        .object = pager->object,
+        .offset = request->offset,
+        .length = (uint32_t)(is_return ? request->data_length : request->length),
+        .class = (uint8_t)pager->class,
+        .what = (uint8_t)(!is_return       ? TRACE_NOTHING
+                          : request->dirty ? TRACE_DIRTY
+                                           : TRACE_CLEAN),
+        .result = request->result,
+    });
+}
+
 void pager_request_free(struct pager *pager, struct pager_request *request)
 {
     struct pager_requests *level = pager->level;

@@ -42,6 +42,13 @@ struct pager_range {
     bool flush;
 };
 
+static uint8_t pager_range_what(const struct pager_range *range)
+{
+    if (!range->flush)
+        return TRACE_SYNC;
+    return range->should_return == MEMORY_OBJECT_RETURN_NONE ? TRACE_FLUSH : TRACE_RETURN;
+}
+
 static void pager_window_unlink(struct pager *pager, const struct pager_window *window)
 {
     struct pager_window **link = &pager->windows;
@@ -51,8 +58,22 @@ static void pager_window_unlink(struct pager *pager, const struct pager_window *
     *link = window->next;
 }
 
+static void pager_window_trace(const struct pager *pager, const struct pager_window *window)
+{
+    if (window->start != 0)
+        trace_end(&(struct trace_event){.kind = TRACE_LOCK_REQUEST,
+                                        .start = window->start,
+                                        .cause = window->cause,
+                                        .object = pager->object,
+                                        .offset = window->offset,
+                                        .length = (uint32_t)window->length,
+                                        .class = (uint8_t)pager->class,
+                                        .what = window->what});
+}
+
 static void pager_window_complete(struct pager *pager, struct pager_window *window)
 {
+    pager_window_trace(pager, window);
     window->completed = true;
     rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
@@ -169,6 +190,9 @@ static void pager_window_ask(struct pager *pager, struct pager_window *window,
     while (pager_window_blocked(pager, window))
         rt_cond_wait(&pager->changed, &pager->level->lock);
     window->copies = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
+    window->what = pager_range_what(range);
+    window->cause = trace_cause();
+    window->start = trace_begin(TRACE_LOCK_REQUEST);
     window->next = pager->windows;
     pager->windows = window;
     control = pager_control_ref(pager);

@@ -110,6 +110,13 @@ mach_port_t pager_get_port(struct pager *pager)
     return pager->port;
 }
 
+void pager_set_object(struct pager *pager, uint32_t object)
+{
+    rt_mutex_lock(&pager->level->lock);
+    pager->object = object;
+    rt_mutex_unlock(&pager->level->lock);
+}
+
 void pager_set_class(struct pager *pager, enum rt_class class)
 {
     rt_mutex_lock(&pager->level->lock);

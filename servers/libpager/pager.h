@@ -67,6 +67,10 @@ mach_port_t pager_get_port(struct pager *pager);
    extension. */
 void pager_set_class(struct pager *pager, enum rt_class class);
 
+/* PAGER's object is number OBJECT in the trace; 0 until said otherwise. => does not block. An
+   extension. */
+void pager_set_object(struct pager *pager, uint32_t object);
+
 /*
  * Write out what was changed before the call, and what is precious: the whole object, or LEN bytes
  * from START. The kernel keeps its copy.

@@ -33,6 +33,7 @@
 #include "libpager/pager.h"
 
 #include "librt/sync.h"
+#include "libtrace/trace.h"
 
 /* Nodes of a level: as many messages of 32 pages (the kernel's DATA_WRITE_MAX) as 128 MiB give, so
    that a whole default job fits. When all are in use the receiver waits, and further messages wait
@@ -49,11 +50,15 @@ struct pager_request {
     vm_offset_t offset;
     vm_size_t length; /* bytes of it that are inside the object */
     vm_prot_t access; /* requests */
+    uint64_t start;   /* cycles, when it was received; 0: not recorded */
+    uint32_t number;  /* in the trace */
+    uint8_t result;   /* errno value */
 
     /* Returns; in a request, `data` is the page that answers it. */
     vm_address_t data;
     vm_size_t data_length; /* as it came */
     uint64_t sequence;     /* the pager's n-th return */
+    bool dirty;
     bool kernel_copy;
     bool stored;    /* the store has all of it already */
     bool overtaken; /* some of its pages are older than what was returned before it */
@@ -102,6 +107,9 @@ struct pager_window {
     struct pager_window *next;
     vm_offset_t offset;
     vm_size_t length;
+    uint64_t start;     /* cycles, when it was asked for; 0: not recorded */
+    uint8_t what;       /* in the trace */
+    uint32_t cause;     /* likewise */
     uint64_t watermark; /* counting: the last return that matters */
     size_t nleft;       /* counting: returns up to it that are not completed */
     bool copies;        /* the kernel keeps what it returns */
@@ -122,6 +130,7 @@ struct pager {
     unsigned int nrefs; /* the user's, and one for each node that is the pager's */
     mach_port_t port;
     enum rt_class class;
+    uint32_t object; /* in the trace */
 
     /* What the kernel is told, and its ports; null without a kernel that has the object. */
     boolean_t may_cache;
@@ -171,6 +180,12 @@ struct pager_requests *pager_levels(void);
 
 /* Take a node from LEVEL for PAGER. => level locked; null when none is free. */
 struct pager_request *pager_request_alloc(struct pager *pager);
+
+/* Note REQUEST, just received, for the trace. */
+void pager_request_received(struct pager_request *request);
+
+/* Record that REQUEST has been dealt with, with its result, as an event of its kind. */
+void pager_request_trace(const struct pager *pager, const struct pager_request *request);
 
 /* Give REQUEST back, and with it a reference to PAGER, which may be the last.
    => level locked on entry, not on return. */

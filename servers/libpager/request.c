@@ -17,6 +17,7 @@
 
 static void pager_request_done(struct pager *pager, struct pager_request *request)
 {
+    pager_request_trace(pager, request);
     pager_right_drop(request->control);
     rt_mutex_lock(&pager->level->lock);
     pager_request_free(pager, request);
@@ -85,6 +86,7 @@ static void pager_request_refuse(struct pager *pager, struct pager_request *requ
         memory_object_lock_request(request->control, request->offset, request->length,
                                    MEMORY_OBJECT_RETURN_NONE, TRUE, VM_PROT_NO_CHANGE,
                                    MACH_PORT_NULL);
+    request->start = 0; /* what was refused is not counted either */
     pager_request_done(pager, request);
 }
 
@@ -99,6 +101,7 @@ static kern_return_t pager_request_receive(mach_port_t object, const struct page
         return KERN_SUCCESS;
     }
     *request = *message;
+    pager_request_received(request);
     error = pager_request_check(pager, request);
     if (error == 0) {
         if (request->kind == PAGER_READ)
@@ -209,14 +212,17 @@ static void pager_read(struct pager *pager, struct pager_request *request)
     vm_address_t buf = 0;
     int write_lock = 0;
     error_t error = pager_read_veto(pager, request);
+    uint32_t cause = trace_set_cause(request->number);
 
     if (error == 0)
         error = pager_read_page(pager->upi, request->offset, &buf, &write_lock);
+    trace_set_cause(cause);
     if (!pager_read_note(pager, request, error, buf != 0)) {
         if (buf != 0)
             vm_deallocate(mach_task_self(), buf, vm_page_size);
         return;
     }
+    request->result = (uint8_t)error;
     pager_read_reply(pager, request, error, buf, write_lock != 0 ? VM_PROT_WRITE : VM_PROT_NONE);
     pager_request_done(pager, request);
 }
@@ -239,8 +245,11 @@ static void pager_unlock_deny(struct pager *pager, const struct pager_request *r
 
 static void pager_unlock(struct pager *pager, struct pager_request *request)
 {
+    uint32_t cause = trace_set_cause(request->number);
     error_t error = pager_unlock_page(pager->upi, request->offset);
 
+    trace_set_cause(cause);
+    request->result = (uint8_t)error;
     if (error == 0)
         memory_object_lock_request(request->control, request->offset, request->length,
                                    MEMORY_OBJECT_RETURN_NONE, FALSE, VM_PROT_NONE, MACH_PORT_NULL);

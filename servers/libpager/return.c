@@ -109,6 +109,8 @@ static bool pager_return_receive(mach_port_t object, mach_port_t control,
     if (pager == NULL)
         return false;
     *request = *message;
+    pager_request_received(request);
+    request->dirty = dirty;
     refusal = pager_return_check(pager, control, request);
     length = request->length;
     if (refusal == NULL) {
@@ -139,13 +141,16 @@ kern_return_t S_memory_object_data_return(mach_port_t memory_object, mach_port_t
 }
 
 /* The pages of RETURN are no longer pending for its sake. => level locked. */
-static void pager_return_unmark(struct pager *pager, const struct pager_request *returned)
+static void pager_return_unmark(struct pager *pager, struct pager_request *returned)
 {
     struct pager_page *page = pager_page_lookup(pager, returned->offset);
     struct pager_page *end = page + returned->length / vm_page_size;
 
-    for (; page < end; page++)
+    for (; page < end; page++) {
         page->npending--;
+        if ((page->flags & PAGER_PAGE_STALE) != 0)
+            returned->result = page->error;
+    }
 }
 
 /* Whoever waited for RETURNED knows now. => level locked. */
@@ -246,6 +251,7 @@ void pager_return_complete(struct pager *pager, struct pager_request *returned)
     rt_mutex_unlock(&pager->level->lock);
     pager_return_answer(pager, &answers);
     pager_data_release(returned->data, returned->data_length);
+    pager_request_trace(pager, returned);
 
     rt_mutex_lock(&pager->level->lock);
     pager->ncompleted++;

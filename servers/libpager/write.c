@@ -133,6 +133,32 @@ static void pager_returns_complete(struct pager *pager, struct pager_request *li
     }
 }
 
+/* Write RUN, and record it. */
+static void pager_run_write(struct pager *pager, const struct pager_policy *policy,
+                            const struct pager_run *run)
+{
+    uint64_t start = trace_begin(TRACE_RUN);
+    uint32_t number = trace_request();
+    uint32_t cause = trace_set_cause(number);
+    uint16_t count = 0;
+
+    pager_write_run(pager, policy, run);
+    trace_set_cause(cause);
+    if (start == 0)
+        return;
+    for (const struct pager_request *returned = run->returns; returned; returned = returned->next)
+        count++;
+    trace_end(&(struct trace_event){.kind = TRACE_RUN,
+                                    .start = start,
+                                    .request = number,
+                                    .cause = run->returns->number,
+                                    .object = pager->object,
+                                    .offset = run->offset,
+                                    .length = (uint32_t)run->length,
+                                    .class = (uint8_t)pager->class,
+                                    .count = count});
+}
+
 /* Write LIST as the policy says. */
 static void pager_returns_run(struct pager *pager, struct pager_request *list)
 {
@@ -142,7 +168,7 @@ static void pager_returns_run(struct pager *pager, struct pager_request *list)
     while (list != NULL) {
         run = (struct pager_run){.length = 0};
         policy->take(&list, &run);
-        pager_write_run(pager, policy, &run);
+        pager_run_write(pager, policy, &run);
         if (policy->drop != NULL)
             policy->drop(&run);
         pager_returns_complete(pager, run.returns);
@@ -152,6 +178,7 @@ static void pager_returns_run(struct pager *pager, struct pager_request *list)
 /* Write what is not too old of RETURNED, some pages of which are. */
 static void pager_return_write_rest(struct pager *pager, struct pager_request *returned)
 {
+    uint32_t cause = trace_set_cause(returned->number);
     bool current;
 
     for (vm_size_t done = 0; done < returned->length; done += vm_page_size) {
@@ -161,6 +188,7 @@ static void pager_return_write_rest(struct pager *pager, struct pager_request *r
         if (current)
             pager_write_single(pager, returned->offset + done, returned->data + done);
     }
+    trace_set_cause(cause);
     pager_return_complete(pager, returned);
 }
 

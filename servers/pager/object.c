@@ -71,6 +71,7 @@ static error_t object_init(struct object *object, struct port_bucket *bucket, vm
         pager_create(&object->info, objects.pagers, FALSE, MEMORY_OBJECT_COPY_NONE, FALSE);
     if (object->pager == NULL)
         goto error_written;
+    pager_set_object(object->pager, object->number);
     if (ports_create_port(bucket, object, &object->port) != 0)
         goto error_pager;
     return 0;

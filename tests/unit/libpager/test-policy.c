@@ -2,7 +2,23 @@
 /* How many writes each policy makes of a default job. */
 #include "fixture.h"
 
+#include "mock/trace.h"
+
 #define JOB_PAGES ((size_t)32768) /* 128 MiB */
+
+/* The trace knows as many requests as the counters. */
+static void check_trace(const struct pager_requests *level)
+{
+    struct mock_trace_count returns = mock_trace_count(TRACE_DATA_RETURN, RT_CLASS_FILE);
+    struct mock_trace_count requests = mock_trace_count(TRACE_DATA_REQUEST, RT_CLASS_FILE);
+    struct mock_trace_count runs = mock_trace_count(TRACE_RUN, RT_CLASS_FILE);
+
+    assert_int_equal(returns.count, level->data_return[RT_CLASS_FILE].count);
+    assert_int_equal(returns.bytes, level->data_return[RT_CLASS_FILE].bytes);
+    assert_int_equal(requests.count, level->data_request[RT_CLASS_FILE].count);
+    assert_int_equal(requests.bytes, level->data_request[RT_CLASS_FILE].bytes);
+    assert_int_equal(runs.bytes, returns.bytes);
+}
 
 /* Dirty the 128 MiB of a default job and sync them with POLICY: so many bulk calls, so many single
    pages. */
@@ -10,6 +26,7 @@ static void check_job(const char *policy, size_t nbulk, size_t nsingle)
 {
     const struct pager_requests *level;
 
+    mock_trace_reset();
     start(JOB_PAGES);
     backend_policy(policy);
     mock_fill(f.object, 0, JOB_PAGES, 1);
@@ -18,6 +35,7 @@ static void check_job(const char *policy, size_t nbulk, size_t nsingle)
     assert_int_equal(level->data_return[RT_CLASS_FILE].count, JOB_PAGES / MESSAGE_PAGES);
     assert_int_equal(level->data_return[RT_CLASS_FILE].bytes, JOB_PAGES * PAGE);
     assert_int_equal(level->data_return[RT_CLASS_FILE].max, MESSAGE_PAGES * PAGE);
+    check_trace(level);
     assert_int_equal(f.upi->nbulk, nbulk);
     assert_int_equal(f.upi->nsingle, nsingle);
     check_disk(0, JOB_PAGES, 1);

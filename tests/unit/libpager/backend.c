@@ -68,6 +68,15 @@ uint64_t backend_value(struct user_pager_info *upi, size_t page)
     return value;
 }
 
+void backend_set_value(struct user_pager_info *upi, size_t page, uint64_t value)
+{
+    pthread_mutex_lock(&upi->lock);
+    for (size_t i = 0; i < WORDS; i++)
+        upi->disk[page * WORDS + i] = value;
+    upi->has[page] = true;
+    pthread_mutex_unlock(&upi->lock);
+}
+
 void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error)
 {
     pthread_mutex_lock(&upi->lock);
@@ -222,5 +231,7 @@ void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page)
     pthread_mutex_lock(&upi->lock);
     upi->nevicted++;
     pthread_cond_broadcast(&upi->changed);
+    while (upi->hold_evicts)
+        pthread_cond_wait(&upi->changed, &upi->lock);
     pthread_mutex_unlock(&upi->lock);
 }

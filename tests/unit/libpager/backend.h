@@ -30,6 +30,7 @@ struct user_pager_info {
     vm_size_t bulk_most;  /* bytes that one bulk call writes at most; 0: all */
     bool hold_writes;     /* writes wait */
     bool hold_reads;      /* reads wait */
+    bool hold_evicts;     /* notices of eviction wait */
     bool write_lock;      /* pages are supplied write-locked */
     error_t read_error;   /* of every read */
     error_t unlock_error; /* of every pager_unlock_page */
@@ -84,6 +85,8 @@ void backend_destroy(struct user_pager_info *upi, struct mock_object *object);
 
 /* The value of a page on the disk; all of the page must have it. 0 for one never written. */
 uint64_t backend_value(struct user_pager_info *upi, size_t page);
+
+void backend_set_value(struct user_pager_info *upi, size_t page, uint64_t value);
 
 void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error);
 

@@ -276,6 +276,25 @@ static void page_that_could_not_be_written_is_kept_if_it_is_wanted(void **state)
     end();
 }
 
+static void page_whose_eviction_was_notified_is_read_anew(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start_with(4, true);
+    assert_int_equal(mock_write(f.object, 1, 42), KERN_SUCCESS);
+    backend_set(f.upi, hold_evicts, true);
+    assert_true(mock_pageout(f.object, 1));
+    backend_await(f.upi, nevicted, 1);
+    client_start(&client, 1);
+    request_await(&client);
+    backend_set_value(f.upi, 1, 43); /* the server uses the page for something else */
+    backend_set(f.upi, hold_evicts, false);
+    client_join(&client);
+    assert_int_equal(client.value, 43);
+    end();
+}
+
 static void read_that_a_return_has_overtaken_starts_over(void **state)
 {
     (void)state;
@@ -438,6 +457,7 @@ int main(void)
         cmocka_unit_test(page_in_the_middle_of_a_message_is_answered_from_it),
         cmocka_unit_test(page_with_two_returns_on_their_way_gets_the_newer),
         cmocka_unit_test(page_that_could_not_be_written_is_kept_if_it_is_wanted),
+        cmocka_unit_test(page_whose_eviction_was_notified_is_read_anew),
         cmocka_unit_test(read_that_a_return_has_overtaken_starts_over),
         cmocka_unit_test(write_locked_page_is_unlocked_by_the_server),
         cmocka_unit_test(page_that_may_not_be_unlocked_faults_writers_and_not_readers),

@@ -161,9 +161,12 @@ static void page_that_was_lost_is_an_error_to_read_until_it_is_flushed(void **st
     mock_pageout(f.object, 1);
     assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
     assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
-    assert_int_equal(f.upi->nreads, 0);
+    assert_int_equal(backend_get(f.upi, nreads), 0);
     assert_int_equal(pager_flush_some(f.upi->pager, PAGE, PAGE, 1), 0);
     assert_int_equal(pager_get_error(f.upi->pager, PAGE), 0);
+    backend_set(f.upi, read_error, EIO);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
+    backend_set(f.upi, read_error, 0);
     assert_int_equal(mock_read(f.object, 1, &value), KERN_SUCCESS);
     assert_int_equal(value, 0);
     end();

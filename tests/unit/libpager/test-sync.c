@@ -248,18 +248,22 @@ static void page_evicted_while_its_copy_is_held_is_not_read_from_the_store(void 
     end();
 }
 
-static void page_that_the_kernel_never_had_is_read_while_copies_are_held(void **state)
+static void page_that_the_kernel_does_not_have_is_read_while_copies_are_held(void **state)
 {
     struct syncer first;
     uint64_t value;
 
     (void)state;
     start(16);
+    assert_int_equal(mock_write(f.object, 6, 60), KERN_SUCCESS);
+    assert_int_equal(pager_return(f.upi->pager, 1), 0);
     mock_fill(f.object, 3, 1, 7);
     mock_hold_batches(true);
     syncer_start(&first, 0, 16);
     mock_await_held(1);
-    assert_int_equal(mock_read(f.object, 5, &value), KERN_SUCCESS);
+    assert_int_equal(mock_read(f.object, 5, &value), KERN_SUCCESS); /* never had it */
+    assert_int_equal(mock_read(f.object, 6, &value), KERN_SUCCESS); /* gave it back before */
+    assert_int_equal(value, 60);
     assert_false(syncer_done(&first));
     mock_hold_batches(false);
     assert_int_equal(syncer_join(&first), 0);
@@ -288,6 +292,26 @@ static void page_changed_and_evicted_while_its_copy_is_held_keeps_the_newer_data
     assert_int_equal(backend_value(f.upi, 2), 7);
     assert_int_equal(backend_value(f.upi, 3), 99);
     assert_int_equal(backend_value(f.upi, 4), 9);
+    end();
+}
+
+static void notified_eviction_while_a_copy_is_held_keeps_the_newer_data(void **state)
+{
+    struct syncer first;
+
+    (void)state;
+    start_with(16, true);
+    assert_int_equal(mock_write(f.object, 3, 7), KERN_SUCCESS);
+    mock_hold_batches(true);
+    syncer_start(&first, 0, 16);
+    mock_await_held(1);
+    assert_int_equal(mock_write(f.object, 3, 99), KERN_SUCCESS);
+    assert_true(mock_pageout(f.object, 3));
+    backend_await(f.upi, nevicted, 1);
+    assert_int_equal(backend_value(f.upi, 3), 99);
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&first), 0);
+    assert_int_equal(backend_value(f.upi, 3), 99);
     end();
 }
 
@@ -593,8 +617,9 @@ int main(void)
         cmocka_unit_test(syncs_of_separate_ranges_do_not_wait_for_each_other),
         cmocka_unit_test(page_changed_again_while_its_copy_is_held_keeps_the_newer_data),
         cmocka_unit_test(page_evicted_while_its_copy_is_held_is_not_read_from_the_store),
-        cmocka_unit_test(page_that_the_kernel_never_had_is_read_while_copies_are_held),
+        cmocka_unit_test(page_that_the_kernel_does_not_have_is_read_while_copies_are_held),
         cmocka_unit_test(page_changed_and_evicted_while_its_copy_is_held_keeps_the_newer_data),
+        cmocka_unit_test(notified_eviction_while_a_copy_is_held_keeps_the_newer_data),
         cmocka_unit_test(precious_page_evicted_while_its_copy_is_held_is_written),
         cmocka_unit_test(overlapping_syncs_write_no_page_twice),
         cmocka_unit_test(error_during_overlapping_syncs_reaches_each_of_them),

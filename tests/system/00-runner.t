@@ -234,8 +234,11 @@ refusal('a job that is not there is refused', 'No such file', '--job', "$scratch
 refusal('an unknown key is refused with its line', 'small2.job:2: unknown key .sise.; there are: fs',
     '--job', write_file('small2.job', "[x]\nsise=1m\n"));
 refusal('an unknown value is refused with its line',
-    "small3.job:3: unknown value 'read' of 'rw'; there are: write", '--job',
-    write_file('small3.job', "[x]\nsize=1m\nrw=read\n"));
+    "small3.job:3: unknown value 'trim' of 'rw'; there are: write, read", '--job',
+    write_file('small3.job', "[x]\nsize=1m\nrw=trim\n"));
+refusal('values that make no sense together are refused with their line',
+    'small4.job:3: rw=read needs fs=ext2', '--job',
+    write_file('small4.job', "[x]\nsize=1m\nrw=read\n"));
 refusal('a QEMU that is not there is refused', 'QEMU', '--qemu', "$scratch/none");
 refusal('a QEMU that is not in PATH is refused', 'QEMU is missing', '--qemu', 'machbed-no-qemu');
 refusal('a boot CD that is not there is refused', 'boot CD', '--iso', "$scratch/none");

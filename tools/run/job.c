@@ -21,11 +21,14 @@
 #include "choice.h"
 #include "size.h"
 
-#define SECTOR_BYTES   512u
-#define BS_MAX_BYTES   (1u << 20)
-#define JOB_NAMES_TEXT 256
+#define SECTOR_BYTES     512u
+#define BS_MAX_BYTES     (1u << 20)
+#define JOB_NAMES_TEXT   256
+#define JOB_VALUE_TEXT   JOB_FILE_BYTES
+#define JOB_ENTRY_MAX    255u /* bytes of a name in a directory of ext2 */
+#define JOB_FRAGMENT_MAX 65536u
 
-enum job_kind { JOB_CHOICE, JOB_SIZE, JOB_BOOL };
+enum job_kind { JOB_CHOICE, JOB_SIZE, JOB_BOOL, JOB_COUNT, JOB_PATH };
 
 struct job_key {
     const char *name;
@@ -38,16 +41,19 @@ struct job_key {
 
 static const struct choice job_fs[] = {
     {"none", "a bare memory object of the pager server"},
+    {"ext2", "a file of the ext2 server"},
     {NULL, NULL},
 };
 
 static const struct choice job_rw[] = {
     {"write", "write every byte once"},
+    {"read", "read every byte once and compare"},
     {NULL, NULL},
 };
 
 static const struct choice job_engines[] = {
     {"mmap", "stores into a mapping"},
+    {"rpc", "an io_write for each block"},
     {NULL, NULL},
 };
 
@@ -68,6 +74,11 @@ static const struct job_key job_keys[] = {
     {"ioengine", JOB_CHOICE, offsetof(struct job, ioengine), job_engines, "mmap", "how"},
     {"bs", JOB_SIZE, offsetof(struct job, bs), NULL, "64k", "bytes at a time"},
     {"size", JOB_SIZE, offsetof(struct job, size), NULL, NULL, "bytes in all"},
+    {"filename", JOB_PATH, offsetof(struct job, filename), NULL, "job.data", "the file (fs=ext2)"},
+    {"overwrite", JOB_BOOL, offsetof(struct job, overwrite), job_bools, "0",
+     "the file is there beforehand (fs=ext2)"},
+    {"fragment", JOB_COUNT, offsetof(struct job, fragment), NULL, "0",
+     "free space only in holes of so many blocks (fs=ext2)"},
     {"end_fsync", JOB_BOOL, offsetof(struct job, end_fsync), job_bools, "1",
      "write out at the end, inside the clock"},
     {"verify", JOB_BOOL, offsetof(struct job, verify), job_bools, "0",
@@ -76,6 +87,26 @@ static const struct job_key job_keys[] = {
      "what goes wrong on purpose (Machbed's own tests)"},
 };
 static const size_t job_keys_count = sizeof(job_keys) / sizeof(job_keys[0]);
+
+/* A value of one key that makes sense only with a value of another. */
+struct job_rule {
+    const char *key;
+    const char *value; /* NULL: all but the key's default */
+    const char *needed_key;
+    const char *needed_value;
+};
+
+static const struct job_rule job_rules[] = {
+    {"rw", "read", "fs", "ext2"},
+    {"ioengine", "rpc", "fs", "ext2"},
+    {"filename", NULL, "fs", "ext2"},
+    {"overwrite", "1", "fs", "ext2"},
+    {"fragment", NULL, "fs", "ext2"},
+    {"overwrite", "1", "rw", "write"}, /* what is read is there beforehand anyway */
+    {"verify", "1", "rw", "write"},    /* reading compares anyway */
+    {"fault", "crash_pager", "fs", "none"},
+    {"fault", "claim", "fs", "none"},
+};
 
 /* Where the parser stands. */
 struct job_reader {
@@ -93,6 +124,30 @@ static const struct job_key *job_key_lookup(const char *name)
             return &job_keys[i];
     }
     return NULL;
+}
+
+/* Writes the value that JOB has for KEY to TEXT, as the guest gets it. Returns TEXT. */
+static const char *job_value_text(const struct job *job, const struct job_key *key,
+                                  char text[JOB_VALUE_TEXT])
+{
+    const char *from = (const char *)job + key->offset;
+
+    switch (key->kind) {
+    case JOB_CHOICE:
+        snprintf(text, JOB_VALUE_TEXT, "%s", *(const char *const *)from);
+        break;
+    case JOB_SIZE:
+    case JOB_COUNT:
+        snprintf(text, JOB_VALUE_TEXT, "%" PRIu64, *(const uint64_t *)from);
+        break;
+    case JOB_BOOL:
+        snprintf(text, JOB_VALUE_TEXT, "%d", *(const bool *)from);
+        break;
+    case JOB_PATH:
+        snprintf(text, JOB_VALUE_TEXT, "%s", from);
+        break;
+    }
+    return text;
 }
 
 static const char *job_key_names(char *text, size_t bytes)
@@ -139,11 +194,65 @@ static int job_choice_set(struct job_reader *reader, const struct job_key *key, 
     return STATUS_SUCCESS;
 }
 
+static int job_count_set(struct job_reader *reader, const struct job_key *key, const char *value)
+{
+    uint64_t *to = (uint64_t *)((char *)reader->job + key->offset);
+
+    if (number_parse(value, to) == 0 && *to <= JOB_FRAGMENT_MAX)
+        return STATUS_SUCCESS;
+    return failure_set(reader->failure, STATUS_BAD_INPUT,
+                       "%s:%u: %s: '%s' is no number from 0 to %u", reader->path, reader->line,
+                       key->name, value, JOB_FRAGMENT_MAX);
+}
+
+/* What is wrong with a path, for the end of a sentence, or NULL. Quotes would end the word in what
+   debugfs is told, and backslashes are easily meant for a shell. */
+static const char *job_path_explain(const char *path)
+{
+    if (strlen(path) >= JOB_FILE_BYTES)
+        return "is too long";
+    for (const char *at = path; *at != '\0'; at++) {
+        if (iscntrl((unsigned char)*at) || *at == '"' || *at == '\\')
+            return "holds a quote, a backslash or a control character";
+    }
+    for (;;) {
+        size_t length = strcspn(path, "/");
+
+        if (length == 0)
+            return "has an empty part: no slash in front, none at the end, no two in a row";
+        if (length > JOB_ENTRY_MAX)
+            return "has a part of more than 255 bytes";
+        if (strncmp(path, "..", length) == 0 && length <= 2)
+            return "has a part that is . or ..";
+        if (path[length] == '\0')
+            return NULL;
+        path += length + 1;
+    }
+}
+
+static int job_path_set(struct job_reader *reader, const struct job_key *key, const char *value)
+{
+    const char *wrong = job_path_explain(value);
+
+    if (wrong != NULL)
+        return failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: %s: '%.80s' %s", reader->path,
+                           reader->line, key->name, value, wrong);
+    strcpy((char *)reader->job + key->offset, value);
+    return STATUS_SUCCESS;
+}
+
 static int job_key_set(struct job_reader *reader, const struct job_key *key, const char *value)
 {
-    if (key->kind == JOB_SIZE)
+    switch (key->kind) {
+    case JOB_SIZE:
         return job_size_set(reader, key, value);
-    return job_choice_set(reader, key, value);
+    case JOB_COUNT:
+        return job_count_set(reader, key, value);
+    case JOB_PATH:
+        return job_path_set(reader, key, value);
+    default:
+        return job_choice_set(reader, key, value);
+    }
 }
 
 static int job_name_set(struct job_reader *reader, const char *name, size_t length)
@@ -238,6 +347,38 @@ static void job_init(struct job *job)
     }
 }
 
+static bool job_value_is(const struct job *job, const char *name, const char *value)
+{
+    char text[JOB_VALUE_TEXT];
+
+    return strcmp(job_value_text(job, job_key_lookup(name), text), value) == 0;
+}
+
+static bool job_rule_applies(const struct job *job, const struct job_rule *rule)
+{
+    if (rule->value == NULL)
+        return !job_value_is(job, rule->key, job_key_lookup(rule->key)->fallback);
+    return job_value_is(job, rule->key, rule->value);
+}
+
+/* Every rule is about a value that is no default, so that its key stands in some line. */
+static int job_rules_check(const struct job_reader *reader)
+{
+    for (size_t i = 0; i < sizeof(job_rules) / sizeof(job_rules[0]); i++) {
+        const struct job_rule *rule = &job_rules[i];
+        const struct job_key *key = job_key_lookup(rule->key);
+        char text[JOB_VALUE_TEXT];
+
+        if (job_rule_applies(reader->job, rule) &&
+            !job_value_is(reader->job, rule->needed_key, rule->needed_value))
+            return failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: %s=%.80s needs %s=%s",
+                               reader->path, reader->seen[key - job_keys], key->name,
+                               job_value_text(reader->job, key, text), rule->needed_key,
+                               rule->needed_value);
+    }
+    return STATUS_SUCCESS;
+}
+
 int job_read(struct job *job, FILE *stream, const char *path, struct failure *failure)
 {
     struct job_reader reader = {.job = job, .path = path, .failure = failure};
@@ -257,6 +398,8 @@ int job_read(struct job *job, FILE *stream, const char *path, struct failure *fa
     if (status == STATUS_SUCCESS && job->name[0] == '\0')
         status =
             failure_set(failure, STATUS_BAD_INPUT, "%s holds no job: a [name] is missing", path);
+    if (status == STATUS_SUCCESS)
+        status = job_rules_check(&reader);
     return status;
 }
 
@@ -301,45 +444,55 @@ int job_resize(struct job *job, uint64_t size, const char *path, struct failure 
     return job_sizes_check(job, path, failure);
 }
 
+bool job_is_ext2(const struct job *job)
+{
+    return strcmp(job->fs, "ext2") == 0;
+}
+
+bool job_is_read(const struct job *job)
+{
+    return strcmp(job->rw, "read") == 0;
+}
+
+bool job_is_rpc(const struct job *job)
+{
+    return strcmp(job->ioengine, "rpc") == 0;
+}
+
 const char *job_servers(const struct job *job)
 {
-    (void)job;
-    return "pager workload";
+    return job_is_ext2(job) ? "ext2 workload" : "pager workload";
 }
 
 const char *job_server(const struct job *job)
 {
-    (void)job;
-    return "pager";
+    return job_is_ext2(job) ? "ext2" : "pager";
 }
 
 unsigned job_partition(const struct job *job)
 {
-    (void)job;
-    return 2;
-}
-
-static void job_key_print(const struct job *job, const struct job_key *key, FILE *stream)
-{
-    const char *from = (const char *)job + key->offset;
-
-    switch (key->kind) {
-    case JOB_CHOICE:
-        fprintf(stream, "%s=%s\n", key->name, *(const char *const *)from);
-        break;
-    case JOB_SIZE:
-        fprintf(stream, "%s=%" PRIu64 "\n", key->name, *(const uint64_t *)from);
-        break;
-    case JOB_BOOL:
-        fprintf(stream, "%s=%d\n", key->name, *(const bool *)from);
-        break;
-    }
+    return job_is_ext2(job) ? 1 : 2;
 }
 
 void job_print(const struct job *job, FILE *stream)
 {
-    for (size_t i = 0; i < job_keys_count; i++)
-        job_key_print(job, &job_keys[i], stream);
+    for (size_t i = 0; i < job_keys_count; i++) {
+        char text[JOB_VALUE_TEXT];
+
+        fprintf(stream, "%s=%s\n", job_keys[i].name, job_value_text(job, &job_keys[i], text));
+    }
+}
+
+static const char *job_kind_text(enum job_kind kind)
+{
+    switch (kind) {
+    case JOB_COUNT:
+        return "a number";
+    case JOB_PATH:
+        return "a path from the root";
+    default:
+        return "bytes, or with K, M, G";
+    }
 }
 
 void job_print_keys(FILE *stream)
@@ -353,7 +506,7 @@ void job_print_keys(FILE *stream)
         if (key->choices != NULL)
             fprintf(stream, "%s", choice_names(key->choices, names, sizeof(names)));
         else
-            fprintf(stream, "bytes, or with K, M, G");
+            fprintf(stream, "%s", job_kind_text(key->kind));
         fprintf(stream, key->fallback != NULL ? " (default %s)\n" : "\n", key->fallback);
     }
 }

@@ -12,6 +12,7 @@
 #include "failure.h"
 
 #define JOB_NAME_BYTES 64
+#define JOB_FILE_BYTES 1024 /* of a path, as the file interfaces of servers/defs take it */
 
 struct job {
     char name[JOB_NAME_BYTES];
@@ -19,8 +20,11 @@ struct job {
     const char *rw;
     const char *ioengine;
     const char *fault;
+    char filename[JOB_FILE_BYTES]; /* for fs=ext2: a path from the root, no slash in front */
     uint64_t bs;
-    uint64_t size; /* 0: the file did not say */
+    uint64_t size;     /* 0: the file did not say */
+    uint64_t fragment; /* blocks of a hole, for fs=ext2; 0: free space is left as it is */
+    bool overwrite;
     bool end_fsync;
     bool verify;
 };
@@ -39,6 +43,15 @@ int job_load(struct job *job, const char *path, struct failure *failure);
  * PATH is the job's file, for messages.
  */
 int job_resize(struct job *job, uint64_t size, const char *path, struct failure *failure);
+
+/* Whether the job works on a file of the ext2 file system, else on a bare object. */
+bool job_is_ext2(const struct job *job);
+
+/* Whether the job reads, and so writes nothing of its own. */
+bool job_is_read(const struct job *job);
+
+/* Whether the job sends an RPC for each block, else it uses a mapping. */
+bool job_is_rpc(const struct job *job);
 
 /* The servers that a boot with this job starts, blanks between. */
 const char *job_servers(const struct job *job);

@@ -69,7 +69,8 @@ static void an_unknown_key_is_refused_with_its_line_and_what_exists(void **state
 static void an_unknown_value_is_refused_with_its_line_and_what_exists(void **state)
 {
     (void)state;
-    assert_refused("[x]\nrw=read\n", "a.job:2: unknown value 'read' of 'rw'; there are: write");
+    assert_refused("[x]\nrw=trim\n",
+                   "a.job:2: unknown value 'trim' of 'rw'; there are: write, read");
     assert_refused("[x]\nverify=yes\n", "unknown value 'yes' of 'verify'; there are: 0, 1");
 }
 
@@ -79,6 +80,84 @@ static void a_size_that_makes_no_sense_is_refused_with_its_line(void **state)
     assert_refused("[x]\nbs=0\n", "a.job:2: bs: '0' is zero");
     assert_refused("[x]\nbs=1q\n", "a.job:2: bs: '1q' is not a size");
     assert_refused("[x]\nbs=\n", "a.job:2: bs: '' is not a size");
+}
+
+static void a_job_of_ext2_names_its_file(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("[x]\nfs=ext2\nioengine=rpc\nfilename = a/b c/d=e \noverwrite=1\n"
+                              "fragment=2\n"),
+                     STATUS_SUCCESS);
+    assert_string_equal(job.filename, "a/b c/d=e");
+    assert_true(job.overwrite);
+    assert_int_equal(job.fragment, 2);
+    assert_true(job_is_ext2(&job) && job_is_rpc(&job) && !job_is_read(&job));
+    assert_int_equal(read_job("[x]\nrw=read\nfs=ext2\n"), STATUS_SUCCESS);
+    assert_string_equal(job.filename, "job.data");
+    assert_true(job_is_read(&job) && !job_is_rpc(&job));
+}
+
+static void the_file_system_says_which_servers_and_which_partition(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("[x]\nfs=ext2\n"), STATUS_SUCCESS);
+    assert_string_equal(job_servers(&job), "ext2 workload");
+    assert_string_equal(job_server(&job), "ext2");
+    assert_int_equal(job_partition(&job), 1);
+    assert_int_equal(read_job("[x]\n"), STATUS_SUCCESS);
+    assert_string_equal(job_servers(&job), "pager workload");
+    assert_string_equal(job_server(&job), "pager");
+    assert_int_equal(job_partition(&job), 2);
+}
+
+static void a_path_that_no_file_can_have_is_refused(void **state)
+{
+    char text[JOB_FILE_BYTES + 64] = "[x]\nfs=ext2\nfilename=";
+    size_t start = strlen(text);
+
+    (void)state;
+    assert_refused("[x]\nfilename=/a\n", "a.job:2: filename: '/a' has an empty part");
+    assert_refused("[x]\nfilename=a//b\n", "has an empty part");
+    assert_refused("[x]\nfilename=a/\n", "has an empty part");
+    assert_refused("[x]\nfilename=\n", "has an empty part");
+    assert_refused("[x]\nfilename=a/../b\n", "has a part that is . or ..");
+    assert_refused("[x]\nfilename=./b\n", "has a part that is . or ..");
+    assert_refused("[x]\nfilename=a\"b\n", "holds a quote");
+    assert_refused("[x]\nfilename=a\\b\n", "holds a quote, a backslash");
+    assert_refused("[x]\nfilename=a\tb\n", "control character");
+    assert_int_equal(read_job("[x]\nfs=ext2\nfilename=...\n"), STATUS_SUCCESS);
+    memset(text + start, 'a', 255);
+    assert_int_equal(read_job(text), STATUS_SUCCESS);
+    text[start + 255] = 'a';
+    assert_refused(text, "a part of more than 255 bytes");
+    for (size_t i = 0; i < JOB_FILE_BYTES; i++)
+        text[start + i] = i % 2 == 0 ? 'a' : '/';
+    assert_refused(text, "is too long");
+    text[start + JOB_FILE_BYTES - 1] = '\0';
+    assert_int_equal(read_job(text), STATUS_SUCCESS);
+}
+
+static void a_number_of_blocks_is_a_number(void **state)
+{
+    (void)state;
+    assert_refused("[x]\nfragment=two\n", "a.job:2: fragment: 'two' is no number from 0 to 65536");
+    assert_refused("[x]\nfragment=65537\n", "is no number from 0");
+}
+
+static void values_that_make_no_sense_together_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    assert_refused("[x]\nsize=1m\nrw=read\n", "a.job:3: rw=read needs fs=ext2");
+    assert_refused("[x]\nioengine=rpc\nfs=none\n", "a.job:2: ioengine=rpc needs fs=ext2");
+    assert_refused("[x]\nfilename=a\n", "a.job:2: filename=a needs fs=ext2");
+    assert_refused("[x]\noverwrite=1\n", "a.job:2: overwrite=1 needs fs=ext2");
+    assert_refused("[x]\nfragment=2\n", "a.job:2: fragment=2 needs fs=ext2");
+    assert_refused("[x]\nfs=ext2\nrw=read\noverwrite=1\n", "a.job:4: overwrite=1 needs rw=write");
+    assert_refused("[x]\nfs=ext2\nrw=read\nverify=1\n", "a.job:4: verify=1 needs rw=write");
+    assert_refused("[x]\nfs=ext2\nfault=claim\n", "a.job:3: fault=claim needs fs=none");
+    assert_refused("[x]\nfs=ext2\nfault=crash_pager\n", "a.job:3: fault=crash_pager needs fs=none");
+    assert_int_equal(read_job("[x]\nfilename=job.data\noverwrite=0\nfragment=0\nrw=write\n"),
+                     STATUS_SUCCESS);
 }
 
 static void a_key_given_twice_is_refused_with_both_lines(void **state)
@@ -155,6 +234,7 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
     job_print(&job, stream);
     fclose(stream);
     assert_string_equal(text, "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
+                              "filename=job.data\noverwrite=0\nfragment=0\n"
                               "end_fsync=1\nverify=0\nfault=none\n");
 }
 
@@ -167,6 +247,11 @@ int main(void)
         cmocka_unit_test(an_unknown_key_is_refused_with_its_line_and_what_exists),
         cmocka_unit_test(an_unknown_value_is_refused_with_its_line_and_what_exists),
         cmocka_unit_test(a_size_that_makes_no_sense_is_refused_with_its_line),
+        cmocka_unit_test(a_job_of_ext2_names_its_file),
+        cmocka_unit_test(the_file_system_says_which_servers_and_which_partition),
+        cmocka_unit_test(a_path_that_no_file_can_have_is_refused),
+        cmocka_unit_test(a_number_of_blocks_is_a_number),
+        cmocka_unit_test(values_that_make_no_sense_together_are_refused_with_their_line),
         cmocka_unit_test(a_key_given_twice_is_refused_with_both_lines),
         cmocka_unit_test(lines_that_are_no_job_are_refused),
         cmocka_unit_test(a_name_that_is_too_long_is_refused),

@@ -13,8 +13,8 @@ OUT := $(BUILD)/$(ARCH)
 TARGETS := run test list help all servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
-RUN_VARIABLES := ACCEL=accel ARCH=arch BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
-	FIRMWARE=firmware JOB=job KEEP=keep MACHINE=machine MEM=mem NAME=name POLICY=policy \
+RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
+	FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep MACHINE=machine MEM=mem NAME=name POLICY=policy \
 	SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
 
@@ -59,10 +59,10 @@ endif
 help:
 	@cat tools/setup/help
 
-run: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
-all: $(RUNNER) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
+all: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
 
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs

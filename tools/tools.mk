@@ -19,16 +19,24 @@ RUNNER := $(B)/host/machbed-run
 RUN_SOURCES := $(wildcard tools/run/*.c) servers/libpattern/pattern.c
 RUN_OBJECTS := $(RUN_SOURCES:%.c=$(B)/host/obj/%.o)
 
+FRAGMENT := $(B)/host/machbed-fragment
+FRAGMENT_OBJECTS := $(B)/host/obj/tools/fragment/fragment.o
+EXT2FS_LIBS = $(shell $(PKG_CONFIG) --libs ext2fs com_err)
+
 .PHONY: tools
-tools: $(RUNNER)
+tools: $(RUNNER) $(FRAGMENT)
 
 $(RUNNER): $(RUN_OBJECTS)
 	$(SAY) "  LINK    $@"
 	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS)
+
+$(FRAGMENT): $(FRAGMENT_OBJECTS)
+	$(SAY) "  LINK    $@"
+	$(Q)$(HOST_CC) -o $@ $^ $(EXT2FS_LIBS)
 
 $(B)/host/obj/%.o: %.c
 	$(SAY) "  CC      $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(RUN_OBJECTS:.o=.d)
+-include $(RUN_OBJECTS:.o=.d) $(FRAGMENT_OBJECTS:.o=.d)

@@ -237,7 +237,7 @@ static int job_path_set(struct job_reader *reader, const struct job_key *key, co
     if (wrong != NULL)
         return failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: %s: '%.80s' %s", reader->path,
                            reader->line, key->name, value, wrong);
-    strcpy((char *)reader->job + key->offset, value);
+    memcpy((char *)reader->job + key->offset, value, strlen(value) + 1);
     return STATUS_SUCCESS;
 }
 

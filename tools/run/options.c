@@ -17,6 +17,8 @@
 #define DISK_MIN_BYTES      (770 * MIB)         /* partitions 1 and 2, and a little for the third */
 #define DISK_MAX_BYTES      (UINT64_C(1) << 41) /* what an MBR can say */
 #define TIMEOUT_MAX_SECONDS 86400u
+#define BLOCK_DEFAULT_BYTES 4096u
+#define DISK_DEFAULT_BYTES  (1024 * MIB)
 
 struct options_spec;
 
@@ -164,6 +166,17 @@ static int options_read_size(struct options *options, const struct options_spec 
                        size_explain(error));
 }
 
+static int options_read_block(struct options *options, const struct options_spec *spec,
+                              const char *value, struct failure *failure)
+{
+    uint64_t bytes;
+
+    if (size_parse(value, &bytes) != 0 || (bytes != 4096 && bytes != 2048 && bytes != 1024))
+        return options_refuse_choice(spec->name, value, "4096, 2048, 1024", failure);
+    options->block_bytes = bytes;
+    return STATUS_SUCCESS;
+}
+
 static int options_read_number(struct options *options, const struct options_spec *spec,
                                const char *value, struct failure *failure)
 {
@@ -215,12 +228,16 @@ static int options_read_module(struct options *options, const struct options_spe
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct options_spec options_specs[] = {
-    {"job", "FILE", options_read_text, FIELD(job), NULL, "what to run (jobs/pager.job)"},
+    {"job", "FILE", options_read_text, FIELD(job), NULL, "what to run (jobs/default.job)"},
     {"policy", "P,P,...", options_read_policies, 0, NULL,
      "how pages become writes, a boot each (page,chunk2,run128)"},
     {"size", "BYTES", options_read_size, FIELD(size), NULL, "bytes, instead of what the job says"},
     {"disk", "KIND", options_read_disk, 0, NULL, "ahci or ide (ahci)"},
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
+    {"block", "BYTES", options_read_block, FIELD(block_bytes), NULL,
+     "blocks of the ext2 file system: 4096, 2048 or 1024 (4096)"},
+    {"image", "FILE", options_read_text, FIELD(image), NULL,
+     "run on copies of this disk image, instead of fresh disks"},
     {"boot", "WAY", options_read_choice, FIELD(boot), choice_boots, "grub or direct (grub)"},
     {"mem", "BYTES", options_read_size, FIELD(mem_bytes), NULL, "the guest's memory (512M)"},
     {"accel", "KIND", options_read_choice, FIELD(accel), choice_accels, "tcg or kvm (tcg)"},
@@ -247,7 +264,9 @@ static const struct options_spec options_specs[] = {
     {"module", "NAME=FILE", options_read_module, 0, NULL,
      "a server, for --boot direct; once for each, startup too"},
     {"make-disk", "PROGRAM", options_read_text, FIELD(make_disk), NULL,
-     "makes a disk: PROGRAM IMAGE BYTES (disk-images/make-disk.sh)"},
+     "makes a disk: PROGRAM IMAGE BYTES BLOCK (disk-images/make-disk.sh)"},
+    {"fragment", "PROGRAM", options_read_text, FIELD(fragment), NULL,
+     "cuts free space: PROGRAM IMAGE BLOCKS (BUILD/host/machbed-fragment)"},
     {"qemu", "PROGRAM", options_read_text, FIELD(qemu), NULL, "QEMU (qemu-system-i386)"},
     {"qemu-cfg", "FILE", options_read_text, FIELD(qemu_config), NULL, "the machine (qemu.cfg)"},
     {"list", NULL, options_read_flag, FIELD(list), NULL, "print what there is to choose from"},
@@ -278,13 +297,12 @@ static void options_init(struct options *options)
         .origin = &choice_origins[0],
         .trace = &choice_traces[0],
         .build = "build",
-        .job = "jobs/pager.job",
+        .job = "jobs/default.job",
         .jobs = "jobs",
         .kernel_version = "unknown",
         .make_disk = "disk-images/make-disk.sh",
         .qemu = "qemu-system-i386",
         .qemu_config = "qemu.cfg",
-        .disk_bytes = UINT64_C(1) << 30,
         .mem_bytes = 512 * MIB,
         .timeout = 300,
     };
@@ -343,6 +361,20 @@ static int options_trace_check(const struct options *options, struct failure *fa
     return STATUS_SUCCESS;
 }
 
+/* A given image has its own size and blocks, so that one or the other may be asked for. */
+static int options_image_check(struct options *options, struct failure *failure)
+{
+    if (options->image != NULL && (options->disk_bytes != 0 || options->block_bytes != 0))
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--image: a given image has its own size and blocks; leave --%s away",
+                           options->disk_bytes != 0 ? "disk-size" : "block");
+    if (options->disk_bytes == 0)
+        options->disk_bytes = DISK_DEFAULT_BYTES;
+    if (options->block_bytes == 0)
+        options->block_bytes = BLOCK_DEFAULT_BYTES;
+    return STATUS_SUCCESS;
+}
+
 int options_name_check(const char *name, struct failure *failure)
 {
     static const char allowed[] =
@@ -368,6 +400,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         status = options_argument_read(options, &argument, failure);
     if (status == STATUS_SUCCESS && options->name != NULL)
         status = options_name_check(options->name, failure);
+    if (status == STATUS_SUCCESS)
+        status = options_image_check(options, failure);
     if (status == STATUS_SUCCESS)
         status = options_sizes_check(options, failure);
     if (status == STATUS_SUCCESS)

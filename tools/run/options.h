@@ -32,7 +32,9 @@ struct options {
     const struct choice *machine;
     const struct choice *origin; /* of the kernel */
     const struct choice *trace;
-    const char *build; /* the folder that runs/ is made in */
+    const char *build;    /* the folder that runs/ is made in */
+    const char *fragment; /* NULL: the one in BUILD */
+    const char *image;    /* NULL: a fresh disk */
     const char *iso;
     const char *job;
     const char *jobs; /* folder, for --list */
@@ -42,7 +44,8 @@ struct options {
     const char *name; /* NULL: the job's name */
     const char *qemu;
     const char *qemu_config;
-    uint64_t disk_bytes;
+    uint64_t block_bytes; /* of the ext2 file system of a fresh disk */
+    uint64_t disk_bytes;  /* of a fresh disk */
     uint64_t mem_bytes;
     uint64_t seed;    /* 0: a new one */
     uint64_t size;    /* 0: what the job says */

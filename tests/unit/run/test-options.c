@@ -39,7 +39,9 @@ static void defaults_are_those_of_the_readme(void **state)
     assert_string_equal(options.disk->choice.name, "ahci");
     assert_string_equal(options.boot->name, "grub");
     assert_string_equal(options.accel->name, "tcg");
-    assert_string_equal(options.job, "jobs/pager.job");
+    assert_string_equal(options.job, "jobs/default.job");
+    assert_int_equal(options.block_bytes, 4096);
+    assert_null(options.image);
     assert_int_equal(options.mem_bytes, 512u << 20);
     assert_int_equal(options.disk_bytes, 1u << 30);
     assert_int_equal(options.timeout, 300);
@@ -47,6 +49,24 @@ static void defaults_are_those_of_the_readme(void **state)
     assert_string_equal(options.policies[0]->choice.name, "page");
     assert_string_equal(options.policies[2]->choice.name, "run128");
     assert_false(options.keep || options.dry || options.help || options.list);
+}
+
+static void blocks_have_one_of_three_sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--block 1k"), STATUS_SUCCESS);
+    assert_int_equal(options.block_bytes, 1024);
+    assert_refused("--block 512", "--block: unknown value '512'; there are: 4096, 2048, 1024");
+    assert_refused("--block small", "there are: 4096, 2048, 1024");
+}
+
+static void an_image_has_its_own_size_and_blocks(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--image disk.img"), STATUS_SUCCESS);
+    assert_string_equal(options.image, "disk.img");
+    assert_refused("--image disk.img --block 1024", "leave --block away");
+    assert_refused("--disk-size 1G --image disk.img", "leave --disk-size away");
 }
 
 static void a_value_stands_behind_a_blank_or_an_equals_sign(void **state)
@@ -185,6 +205,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_readme),
+        cmocka_unit_test(blocks_have_one_of_three_sizes),
+        cmocka_unit_test(an_image_has_its_own_size_and_blocks),
         cmocka_unit_test(a_value_stands_behind_a_blank_or_an_equals_sign),
         cmocka_unit_test(the_last_of_several_values_counts),
         cmocka_unit_test(kinds_of_event_are_a_list_or_all),

@@ -9,25 +9,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "disk.h"
 #include "machine.h"
-#include "process.h"
 #include "size.h"
+#include "tool.h"
 #include "verdict.h"
 
 #define BOOT_KVM_SILENCE_MS 15000u
-#define BOOT_RECIPE_STEP_MS 50u
-#define BOOT_RECIPE_OUTPUT  "make-disk.log"
 
 void boot_init(struct boot *boot, const struct options *options, const struct job *job,
                const struct policy *policy, uint64_t seed)
 {
     *boot = (struct boot){.options = options, .job = job, .policy = policy, .seed = seed};
     console_init(&boot->console);
+    file_map_init(&boot->map);
+    volume_init(&boot->volume);
 }
 
 void boot_destroy(struct boot *boot)
 {
     trace_destroy(&boot->trace);
+    file_map_destroy(&boot->map);
+    volume_destroy(&boot->volume);
     console_destroy(&boot->console);
 }
 
@@ -37,30 +40,15 @@ static void boot_path(const struct boot *boot, const char *file, char path[PATH_
         errx(STATUS_BAD_INPUT, "machbed: the path %s is too long", boot->folder);
 }
 
-/* Writes the first line of a file that is not empty to TEXT, without its line break. */
-static void boot_line_read(const struct boot *boot, const char *file, char *text, size_t bytes)
-{
-    char path[PATH_MAX];
-    FILE *stream;
-
-    boot_path(boot, file, path);
-    text[0] = '\0';
-    stream = fopen(path, "re");
-    if (stream == NULL)
-        return;
-    if (fgets(text, (int)bytes, stream) == NULL)
-        text[0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    fclose(stream);
-}
-
 /* Reads what QEMU complained of, without the time in front: "2026-11-30T20:34:26.123456Z ". */
 static void boot_complaint_read(const struct boot *boot, char *text, size_t bytes)
 {
     static const char stamp[] = "0123456789-T:.";
+    char path[PATH_MAX];
     size_t length;
 
-    boot_line_read(boot, MACHINE_ERRORS, text, bytes);
+    boot_path(boot, MACHINE_ERRORS, path);
+    tool_line_read(path, text, bytes);
     length = strspn(text, stamp);
     if (length > 0 && strncmp(text + length, "Z ", 2) == 0)
         memmove(text, text + length + 2, strlen(text + length + 2) + 1);
@@ -125,67 +113,9 @@ static void boot_iso_link(struct boot *boot)
         boot_file_close(boot, stream, MACHINE_ISO);
 }
 
-static void boot_recipe_judge(struct boot *boot, const struct process *process)
-{
-    char said[256];
-
-    if (process->interrupt != 0)
-        failure_set(&boot->failure, STATUS_SIGNALLED + process->interrupt,
-                    "ended by signal %d (%s)", process->interrupt, strsignal(process->interrupt));
-    if (process->code == 0)
-        return;
-    boot_line_read(boot, BOOT_RECIPE_OUTPUT, said, sizeof(said));
-    failure_set(&boot->failure, STATUS_BAD_INPUT, "the disk could not be made (%s): %s",
-                boot->options->make_disk, said[0] != '\0' ? said : "it did not say why");
-}
-
-static void boot_recipe_run(struct boot *boot, const struct command *command)
-{
-    char output[PATH_MAX];
-    struct process process;
-    enum process_event event;
-
-    boot_path(boot, BOOT_RECIPE_OUTPUT, output);
-    if (process_start(&process, command->words, ".", output, &boot->failure) != STATUS_SUCCESS)
-        return;
-    do {
-        event = process_wait(&process, BOOT_RECIPE_STEP_MS);
-    } while (event == PROCESS_IDLE);
-    process_end(&process);
-    boot_recipe_judge(boot, &process);
-}
-
-static void boot_disk_make(struct boot *boot)
-{
-    char disk[PATH_MAX];
-    struct command command;
-
-    boot_path(boot, MACHINE_DISK, disk);
-    command_init(&command);
-    command_add(&command, "%s", boot->options->make_disk);
-    command_add(&command, "%s", disk);
-    command_add(&command, "%llu", (unsigned long long)boot->options->disk_bytes);
-    boot_recipe_run(boot, &command);
-    command_destroy(&command);
-    if (boot->failure.status == STATUS_SUCCESS)
-        mbr_load(&boot->mbr, disk, &boot->failure);
-}
-
 static const struct mbr_partition *boot_partition(const struct boot *boot)
 {
     return &boot->mbr.partitions[job_partition(boot->job) - 1];
-}
-
-static void boot_size_check(struct boot *boot)
-{
-    const struct mbr_partition *partition = boot_partition(boot);
-    uint64_t room = partition->sectors * MBR_SECTOR_BYTES;
-
-    if (boot->job->size > room)
-        failure_set(&boot->failure, STATUS_BAD_INPUT,
-                    "job %s is larger than its partition: %s bytes, partition %u has %s",
-                    boot->job->name, NUMBER_TEXT(boot->job->size), job_partition(boot->job),
-                    NUMBER_TEXT(room));
 }
 
 static void boot_prepare(struct boot *boot, const struct folder *run)
@@ -196,9 +126,7 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
     boot_events_write(boot);
     boot_iso_link(boot);
     if (boot->failure.status == STATUS_SUCCESS)
-        boot_disk_make(boot);
-    if (boot->failure.status == STATUS_SUCCESS)
-        boot_size_check(boot);
+        disk_make(&boot->mbr, boot->options, boot->job, boot->seed, boot->folder, &boot->failure);
 }
 
 static bool boot_is_kvm(const struct boot *boot)
@@ -256,12 +184,41 @@ static void boot_marks_check(struct boot *boot)
                     boot->trace.starts, boot->trace.stops);
 }
 
-/* Whether a request touches nothing but the job's bytes. */
+static const struct file_map *boot_map(const struct boot *boot)
+{
+    return job_is_ext2(boot->job) ? &boot->volume.map : &boot->map;
+}
+
+uint64_t boot_block_bytes(const struct boot *boot)
+{
+    return job_is_ext2(boot->job) ? boot->volume.block_bytes : PAGE_BYTES;
+}
+
+/* A bare object lies at its partition's start, in one piece. */
+static void boot_object_locate(struct boot *boot)
+{
+    file_map_add(&boot->map,
+                 (struct file_piece){.start = boot_partition(boot)->sector * MBR_SECTOR_BYTES,
+                                     .bytes = boot->job->size});
+    file_map_finish(&boot->map);
+}
+
+/* Finds out where the job's bytes lie. With COPY, the job's file is copied from the disk as well.
+ */
+static void boot_disk_examine(struct boot *boot, bool copy)
+{
+    if (job_is_ext2(boot->job))
+        volume_examine(&boot->volume, boot->job, boot_partition(boot), boot->folder, copy,
+                       &boot->failure);
+    else
+        boot_object_locate(boot);
+}
+
+/* Whether a request is for the job's bytes. Where the disk's block is larger than the file
+   system's, a request may hold both: it is for what most of it is. */
 static bool boot_request_is_file(const struct boot *boot, const struct trace_request *request)
 {
-    uint64_t start = boot_partition(boot)->sector * MBR_SECTOR_BYTES;
-
-    return request->offset >= start && request->offset + request->bytes <= start + boot->job->size;
+    return 2 * file_map_inside(boot_map(boot), request->offset, request->bytes) > request->bytes;
 }
 
 static void boot_layers_collect(struct boot *boot)
@@ -281,20 +238,54 @@ static void boot_layers_collect(struct boot *boot)
     }
 }
 
-static void boot_disk_check(struct boot *boot)
+/* The file as debugfs read it out. */
+static void boot_file_check(struct boot *boot)
+{
+    const struct volume *volume = &boot->volume;
+    char path[PATH_MAX];
+
+    boot_path(boot, VOLUME_DATA, path);
+    if (!volume->found)
+        snprintf(boot->content, sizeof(boot->content), "the file %.64s is not there: %s",
+                 boot->job->filename, volume->said[0] != '\0' ? volume->said : "no reason given");
+    else if (volume->size != boot->job->size)
+        snprintf(boot->content, sizeof(boot->content),
+                 "the file %.64s has %s bytes and should have %s", boot->job->filename,
+                 NUMBER_TEXT(volume->size), NUMBER_TEXT(boot->job->size));
+    else
+        content_check(path, 0, boot->job->size, boot->seed, &volume->map, boot->content);
+    unlink(path);
+    snprintf(boot->fsck, sizeof(boot->fsck), "%s", volume->fsck);
+}
+
+static void boot_object_check(struct boot *boot)
 {
     char disk[PATH_MAX];
 
     boot_path(boot, MACHINE_DISK, disk);
     content_check(disk, boot_partition(boot)->sector * MBR_SECTOR_BYTES, boot->job->size,
-                  boot->seed, boot->content);
+                  boot->seed, &boot->map, boot->content);
+}
+
+/* The check NAME came to RESULT; "" is one that was not made. */
+static void boot_result_note(struct boot *boot, const char *name, const char *result)
+{
+    if (result[0] != '\0' && strcmp(result, "ok") != 0)
+        failure_set(&boot->failure, STATUS_FAILED, "%s: %s", name, result);
+}
+
+static void boot_disk_check(struct boot *boot)
+{
+    if (job_is_ext2(boot->job))
+        boot_file_check(boot);
+    else
+        boot_object_check(boot);
     if (boot->traced)
         claims_check(&boot->console, &boot->trace, &boot->mbr, boot->options->disk->device,
                      boot->disk_agrees);
-    if (boot->traced && strcmp(boot->disk_agrees, "ok") != 0)
-        failure_set(&boot->failure, STATUS_FAILED, "disk_agrees: %s", boot->disk_agrees);
-    if (strcmp(boot->content, "ok") != 0)
-        failure_set(&boot->failure, STATUS_FAILED, "content: %s", boot->content);
+    boot_result_note(boot, "disk_agrees", boot->disk_agrees);
+    boot_result_note(boot, "fsck", boot->fsck);
+    boot_result_note(boot, "content", boot->content);
 }
 
 static void boot_judge(struct boot *boot)
@@ -306,6 +297,7 @@ static void boot_judge(struct boot *boot)
     boot_complaint_read(boot, qemu_error, sizeof(qemu_error));
     verdict_judge(&verdict, &boot->failure);
     boot_trace_read(boot);
+    boot_disk_examine(boot, verdict_is_checkable(&verdict));
     boot_layers_collect(boot);
     if (!verdict_is_checkable(&verdict))
         return;

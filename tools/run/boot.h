@@ -17,6 +17,7 @@
 #include "options.h"
 #include "qemu.h"
 #include "qemu-trace.h"
+#include "volume.h"
 
 struct boot {
     const struct options *options;
@@ -28,11 +29,14 @@ struct boot {
     struct qemu_ending ending;
     struct trace trace;
     struct mbr mbr;
+    struct file_map map;                   /* where the job's bytes lie on the disk */
+    struct volume volume;                  /* for an ext2 job: what e2fsprogs found */
     struct layers layers;                  /* those of the server under test, and the disk's */
     bool ran;                              /* QEMU did */
     bool traced;                           /* the disk's layers are known */
     char content[CONTENT_RESULT_BYTES];    /* "": not checked */
     char disk_agrees[CLAIMS_RESULT_BYTES]; /* "": not checked */
+    char fsck[VOLUME_RESULT_BYTES];        /* "": not checked */
     bool disk_kept;
     struct failure failure;
 };
@@ -48,5 +52,8 @@ void boot_destroy(struct boot *boot);
  * unless the options say otherwise.
  */
 void boot_run(struct boot *boot, const struct folder *run, const struct command *command);
+
+/* Bytes of a block: the file system's, or for a bare object the page. 0: not known. */
+uint64_t boot_block_bytes(const struct boot *boot);
 
 #endif

@@ -21,10 +21,20 @@ struct content {
     int fd;
     uint64_t start;
     uint64_t bytes;
+    const struct file_map *map;
     uint8_t *window;
     uint64_t differing; /* sectors */
     char *result;
 };
+
+static void *content_alloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (memory == NULL)
+        err(STATUS_BAD_INPUT, "machbed");
+    return memory;
+}
 
 static bool content_is_filled(const uint8_t *sector, uint8_t value)
 {
@@ -35,9 +45,23 @@ static bool content_is_filled(const uint8_t *sector, uint8_t value)
     return true;
 }
 
-/* Says in TEXT what stands in a sector that should hold sector NUMBER of the pattern. */
+/* Whether a sector is that of the file as prepare.c makes it for a job that overwrites it. */
+static bool content_is_old(const struct content *content, const uint8_t *sector, uint64_t number)
+{
+    uint8_t *base = content_alloc(PATTERN_BASE_BYTES);
+    struct pattern old;
+    bool is_old;
+
+    pattern_init(&old, content->pattern.seed + 1, base);
+    is_old = pattern_compare(&old, number * PATTERN_SECTOR_BYTES, sector, PATTERN_SECTOR_BYTES) ==
+             PATTERN_SECTOR_BYTES;
+    free(base);
+    return is_old;
+}
+
+/* Says in TEXT what stands in the SECTOR that should hold sector NUMBER of the pattern. */
 static void content_sector_describe(const struct content *content, const uint8_t *sector,
-                                    char *text, size_t bytes)
+                                    uint64_t number, char *text, size_t bytes)
 {
     uint64_t stamp;
 
@@ -49,8 +73,21 @@ static void content_sector_describe(const struct content *content, const uint8_t
              pattern_compare(&content->pattern, stamp * PATTERN_SECTOR_BYTES, sector,
                              PATTERN_SECTOR_BYTES) == PATTERN_SECTOR_BYTES)
         snprintf(text, bytes, "the sector holds what belongs into sector %s", NUMBER_TEXT(stamp));
+    else if (content_is_old(content, sector, number))
+        snprintf(text, bytes, "the sector was not overwritten");
     else
         snprintf(text, bytes, "the sector holds other data");
+}
+
+/* Says in TEXT which sector of the disk byte AT is in; nothing if it is in none. */
+static void content_place_describe(const struct content *content, uint64_t at, char *text,
+                                   size_t bytes)
+{
+    uint64_t place = file_map_locate(content->map, at);
+
+    text[0] = '\0';
+    if (place != UINT64_MAX)
+        snprintf(text, bytes, "; sector %s of the disk", NUMBER_TEXT(place / PATTERN_SECTOR_BYTES));
 }
 
 /* Notes the first difference: byte AT of the object, which is byte INDEX of the window. */
@@ -60,13 +97,14 @@ static void content_difference_note(struct content *content, uint64_t at, size_t
     uint64_t sector = at / PATTERN_SECTOR_BYTES;
     uint64_t want[PATTERN_SECTOR_BYTES / sizeof(uint64_t)];
     char what[96];
+    char place[64];
 
     pattern_fill(&content->pattern, sector * PATTERN_SECTOR_BYTES, want, PATTERN_SECTOR_BYTES);
-    content_sector_describe(content, content->window + first, what, sizeof(what));
+    content_sector_describe(content, content->window + first, sector, what, sizeof(what));
+    content_place_describe(content, at, place, sizeof(place));
     snprintf(content->result, CONTENT_RESULT_BYTES,
-             "byte %s (sector %s; sector %s of the disk) is 0x%02x and should be 0x%02x: %s",
-             NUMBER_TEXT(at), NUMBER_TEXT(sector),
-             NUMBER_TEXT(sector + content->start / PATTERN_SECTOR_BYTES), content->window[index],
+             "byte %s (sector %s%s) is 0x%02x and should be 0x%02x: %s", NUMBER_TEXT(at),
+             NUMBER_TEXT(sector), place, content->window[index],
              ((const uint8_t *)want)[index - first], what);
 }
 
@@ -124,19 +162,10 @@ static void content_run(struct content *content)
     content_conclude(content);
 }
 
-static void *content_alloc(size_t bytes)
-{
-    void *memory = malloc(bytes);
-
-    if (memory == NULL)
-        err(STATUS_BAD_INPUT, "machbed");
-    return memory;
-}
-
 void content_check(const char *path, uint64_t start, uint64_t bytes, uint64_t seed,
-                   char result[CONTENT_RESULT_BYTES])
+                   const struct file_map *map, char result[CONTENT_RESULT_BYTES])
 {
-    struct content content = {.start = start, .bytes = bytes, .result = result};
+    struct content content = {.start = start, .bytes = bytes, .map = map, .result = result};
     uint8_t *base = content_alloc(PATTERN_BASE_BYTES);
 
     result[0] = '\0';

@@ -22,6 +22,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "tool.h"
+
 #define MACHINE_KVM_VERSION 12 /* the only one there ever was, says KVM's documentation */
 #define MIB                 (UINT64_C(1) << 20)
 
@@ -41,27 +43,12 @@ static int machine_file_check(const char *path, const char *what, int mode, stru
     return STATUS_SUCCESS;
 }
 
-static bool machine_program_is_in(const char *folder, size_t length, const char *program)
+static int machine_qemu_check(const char *program, struct failure *failure)
 {
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%.*s/%s", (int)length, length == 0 ? "." : folder, program);
-    return access(path, X_OK) == 0;
-}
-
-static int machine_program_check(const char *program, struct failure *failure)
-{
-    const char *folder = getenv("PATH");
-
+    if (tool_is_there(program))
+        return STATUS_SUCCESS;
     if (strchr(program, '/') != NULL)
         return machine_file_check(program, "QEMU", X_OK, failure);
-    while (folder != NULL) {
-        size_t length = strcspn(folder, ":");
-
-        if (machine_program_is_in(folder, length, program))
-            return STATUS_SUCCESS;
-        folder = folder[length] == ':' ? folder + length + 1 : NULL;
-    }
     return failure_set(failure, STATUS_BAD_INPUT,
                        "QEMU is missing: there is no %s (Debian package qemu-system-x86)", program);
 }
@@ -135,14 +122,11 @@ static int machine_boot_check(const struct options *options, const struct job *j
 
 int machine_check(const struct options *options, const struct job *job, struct failure *failure)
 {
-    int status = machine_program_check(options->qemu, failure);
+    int status = machine_qemu_check(options->qemu, failure);
 
     if (status == STATUS_SUCCESS)
         status =
             machine_file_check(options->qemu_config, "the machine (--qemu-cfg)", R_OK, failure);
-    if (status == STATUS_SUCCESS)
-        status = machine_file_check(options->make_disk, "the disk's recipe (--make-disk)", X_OK,
-                                    failure);
     if (status == STATUS_SUCCESS)
         status = machine_boot_check(options, job, failure);
     if (status == STATUS_SUCCESS && options->kernel != NULL)

@@ -6,6 +6,8 @@
  *   job.c      what the workload does         boot.c     one boot, from its disk to its checks
  *   qemu.c     QEMU, watched and ended        verdict.c  how a boot went
  *   console.c  what the guest said            claims.c   disk_agrees
+ *   disk.c     the disk of a boot             prepare.c  what an ext2 job finds on it
+ *   volume.c   e2fsprogs, after the run       content.c  the bytes that were written
  *   result.c   result.json                    table.c    the table
  *
  * Its exit status is the run's (failure.h). Everything that it writes is in BUILD/runs/NAME.
@@ -18,6 +20,7 @@
 #include <sys/random.h>
 
 #include "boot.h"
+#include "disk.h"
 #include "machine.h"
 #include "process.h"
 #include "result.h"
@@ -25,6 +28,7 @@
 #include "size.h"
 #include "table.h"
 #include "tail.h"
+#include "tool.h"
 
 #define MAIN_CONSOLE_LINES 12
 #define MAIN_SEED_BITS     53 /* a number that every reader of JSON can hold exactly */
@@ -163,9 +167,14 @@ static void main_report(struct run *run, const struct folder *folder)
         printf("files: %s; beside it, for each policy, serial.log and qemu.trace\n", path);
 }
 
+static const char *main_name(const struct run *run)
+{
+    return run->options->name != NULL ? run->options->name : run->job->name;
+}
+
 static void main_run(struct run *run)
 {
-    const char *name = run->options->name != NULL ? run->options->name : run->job->name;
+    const char *name = main_name(run);
     struct folder folder;
 
     if (folder_open(&folder, run->options->build, name, &run->failure) != STATUS_SUCCESS)
@@ -180,7 +189,7 @@ static void main_run(struct run *run)
 static void main_dry(struct run *run)
 {
     const struct options *options = run->options;
-    const char *name = options->name != NULL ? options->name : run->job->name;
+    const char *name = main_name(run);
     struct command command;
 
     if (machine_command(&command, options, &run->failure) == STATUS_SUCCESS) {
@@ -203,6 +212,8 @@ static int main_check(struct run *run, struct job *job)
     if (status == STATUS_SUCCESS)
         status = machine_check(options, job, &run->failure);
     if (status == STATUS_SUCCESS)
+        status = disk_check(options, job, main_name(run), &run->failure);
+    if (status == STATUS_SUCCESS)
         status = main_kernel_hash(run);
     return status;
 }
@@ -222,6 +233,7 @@ static void main_execute(struct run *run, struct job *job)
     bool dry = run->options->dry;
 
     process_setup();
+    tool_setup();
     if (main_check(run, job) == STATUS_SUCCESS) {
         if (dry)
             main_dry(run);

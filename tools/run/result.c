@@ -18,6 +18,12 @@ static json_t *result_number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+/* What cannot be 0 when it was measured. */
+static json_t *result_positive(uint64_t value)
+{
+    return value == 0 ? json_null() : result_number(value);
+}
+
 static json_t *result_hist(const struct layer *layer)
 {
     json_t *hist = json_object();
@@ -97,12 +103,6 @@ static json_t *result_servers(const struct console *console)
     return object;
 }
 
-/* The guest's own look at the content stands beside the host's. */
-static const char *result_check_name(const struct console_check *check)
-{
-    return strcmp(check->name, "content") == 0 ? "content_guest" : check->name;
-}
-
 static json_t *result_checks(const struct boot *boot)
 {
     json_t *object = json_object();
@@ -110,10 +110,12 @@ static json_t *result_checks(const struct boot *boot)
     for (size_t i = 0; i < boot->console.checks_count; i++) {
         const struct console_check *check = &boot->console.checks[i];
 
-        json_object_set_new(object, result_check_name(check), json_string(check->result));
+        json_object_set_new(object, check->name, json_string(check->result));
     }
     if (boot->content[0] != '\0')
         json_object_set_new(object, "content", json_string(boot->content));
+    if (boot->fsck[0] != '\0')
+        json_object_set_new(object, "fsck", json_string(boot->fsck));
     if (boot->disk_agrees[0] != '\0')
         json_object_set_new(object, "disk_agrees", json_string(boot->disk_agrees));
     return object;
@@ -137,19 +139,14 @@ static void result_job_times(json_t *object, const struct console_job *job)
                         job->said ? result_number(job->runtime_us) : json_null());
 }
 
-static json_t *result_milliseconds(uint64_t value)
-{
-    return value == 0 ? json_null() : result_number(value);
-}
-
 /* From QEMU's start on, to some 20 ms. */
 static json_t *result_boot_times(const struct qemu_ending *ending)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "kernel", result_milliseconds(ending->kernel_ms));
-    json_object_set_new(object, "workload", result_milliseconds(ending->server_ms));
-    json_object_set_new(object, "end", result_milliseconds(ending->end_ms));
+    json_object_set_new(object, "kernel", result_positive(ending->kernel_ms));
+    json_object_set_new(object, "workload", result_positive(ending->server_ms));
+    json_object_set_new(object, "end", result_positive(ending->end_ms));
     return object;
 }
 
@@ -222,7 +219,7 @@ static json_t *result_job(const struct boot *boot)
     json_object_set_new(object, "policy", json_string(boot->policy->choice.name));
     json_object_set_new(object, "fs", json_string(boot->job->fs));
     json_object_set_new(object, "server", json_string(job_server(boot->job)));
-    json_object_set_new(object, "block_size", result_number(PAGE_BYTES));
+    json_object_set_new(object, "block_size", result_positive(boot_block_bytes(boot)));
     json_object_set_new(object, "device_block",
                         console->stores_count == 0 ? json_null()
                                                    : result_number(console->stores[0].block));

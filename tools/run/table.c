@@ -272,6 +272,8 @@ static void table_boot_checks_print(const char *layer, const struct boot *boot, 
 {
     if (boot->content[0] != '\0')
         table_check_print(layer, boot, "content", boot->content, stream);
+    if (boot->fsck[0] != '\0')
+        table_check_print("", boot, "fsck", boot->fsck, stream);
     if (boot->disk_agrees[0] != '\0')
         table_check_print("", boot, "disk_agrees", boot->disk_agrees, stream);
     for (size_t i = 0; i < boot->console.checks_count; i++) {

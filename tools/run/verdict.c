@@ -129,10 +129,15 @@ static void verdict_counters_check(const struct verdict_case *verdict, struct fa
     const char *name = job_server(verdict->job);
     const struct console_server *server = console_server_lookup(verdict->console, name);
 
-    for (unsigned kind = 0; server != NULL && kind < LAYER_GUEST_KINDS; kind++) {
-        if (!server->counted[kind][LAYER_FILE])
-            failure_set(failure, STATUS_FAILED, "the server %s never said its %s counter", name,
-                        layer_kind_name((enum layer_kind)kind));
+    unsigned classes = job_is_ext2(verdict->job) ? LAYER_SPLIT : 1; /* an object has no metadata */
+
+    for (unsigned i = 0; server != NULL && i < LAYER_GUEST_KINDS * classes; i++) {
+        enum layer_kind kind = (enum layer_kind)(i / classes);
+        enum layer_class class = (enum layer_class)(i % classes);
+
+        if (!server->counted[kind][class])
+            failure_set(failure, STATUS_FAILED, "the server %s never said its %s counter (%s)",
+                        name, layer_kind_name(kind), layer_class_name(class));
     }
 }
 

@@ -74,7 +74,7 @@ static inline void sample_boot_run128(struct boot *boot)
         "max=131072 hist=131072:1024",
         "machbed counter server=pager layer=store_write class=meta count=1 bytes=4096 max=4096 "
         "hist=4096:1",
-        "machbed check name=content result=ok",
+        "machbed check name=read_back result=ok",
     };
 
     boot_init(boot, &sample_options, &sample_job, policy_lookup("run128"), 4712);

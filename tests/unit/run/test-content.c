@@ -16,6 +16,7 @@ static uint64_t data[BYTES / sizeof(uint64_t)];
 static struct pattern pattern;
 static char path[] = "/tmp/machbed-test-content-XXXXXX";
 static int image;
+static struct file_map map;
 static char result[CONTENT_RESULT_BYTES];
 
 static int setup(void **state)
@@ -27,12 +28,15 @@ static int setup(void **state)
     image = mkstemp(path);
     assert_true(image >= 0);
     assert_int_equal(pwrite(image, data, BYTES, START), BYTES);
+    file_map_init(&map);
+    file_map_add(&map, (struct file_piece){0, START, BYTES});
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
+    file_map_destroy(&map);
     close(image);
     unlink(path);
     return 0;
@@ -40,7 +44,7 @@ static int teardown(void **state)
 
 static void check(void)
 {
-    content_check(path, START, BYTES, SEED, result);
+    content_check(path, START, BYTES, SEED, &map, result);
 }
 
 static void the_pattern_of_the_seed_is_ok(void **state)
@@ -53,7 +57,7 @@ static void the_pattern_of_the_seed_is_ok(void **state)
 static void another_seeds_pattern_is_not(void **state)
 {
     (void)state;
-    content_check(path, START, BYTES, SEED + 1, result);
+    content_check(path, START, BYTES, SEED + 1, &map, result);
     assert_contains(result, "byte 0 (sector 0; sector 4 of the disk)");
     assert_contains(result, "; 4,104 of 4,104 sectors differ");
 }
@@ -104,6 +108,35 @@ static void a_sector_in_the_wrong_place_is_recognised(void **state)
     assert_contains(result, "the sector holds what belongs into sector 2,048");
 }
 
+static void a_sector_that_was_not_overwritten_is_recognised(void **state)
+{
+    struct pattern old;
+    uint64_t sector[512 / sizeof(uint64_t)];
+
+    (void)state;
+    pattern_init(&old, SEED + 1, (uint8_t *)other_base);
+    pattern_fill(&old, 512 * 7, sector, 512);
+    assert_int_equal(pwrite(image, sector, 512, START + 512 * 7), 512);
+    check();
+    assert_contains(result, "the sector was not overwritten; 1 of 4,104 sectors differ");
+}
+
+static void the_place_on_the_disk_is_that_of_the_piece(void **state)
+{
+    (void)state;
+    file_map_destroy(&map);
+    file_map_init(&map);
+    file_map_add(&map, (struct file_piece){0, 512 * 100, 512 * 3});
+    file_map_add(&map, (struct file_piece){512 * 3, 512 * 50, 512 * 3});
+    assert_int_equal(pwrite(image, "", 1, START + 512 * 4 + 3), 1);
+    check();
+    assert_contains(result, " (sector 4; sector 51 of the disk) ");
+    assert_int_equal(pwrite(image, (const char *)data + 512 * 4, 512, START + 512 * 4), 512);
+    assert_int_equal(pwrite(image, "", 1, START + 512 * 6 + 3), 1);
+    check();
+    assert_contains(result, " (sector 6) is ");
+}
+
 static void an_image_that_is_too_short_is_reported(void **state)
 {
     (void)state;
@@ -115,7 +148,7 @@ static void an_image_that_is_too_short_is_reported(void **state)
 static void an_image_that_is_missing_is_reported(void **state)
 {
     (void)state;
-    content_check("/nonexistent/disk.img", START, BYTES, SEED, result);
+    content_check("/nonexistent/disk.img", START, BYTES, SEED, &map, result);
     assert_contains(result, "No such file");
 }
 
@@ -152,6 +185,8 @@ int main(void)
         TEST(the_last_byte_counts_and_the_next_does_not),
         TEST(a_sector_that_was_never_written_is_recognised),
         TEST(a_sector_in_the_wrong_place_is_recognised),
+        TEST(a_sector_that_was_not_overwritten_is_recognised),
+        TEST(the_place_on_the_disk_is_that_of_the_piece),
         TEST(an_image_that_is_too_short_is_reported),
         TEST(an_image_that_is_missing_is_reported),
         TEST(no_two_sectors_and_no_two_seeds_look_alike),

@@ -179,7 +179,7 @@ static void checks_status_and_reason_are_said_in_full(void **state)
     (void)state;
     assert_text("jobs/0/checks/content", "ok");
     assert_text("jobs/0/checks/disk_agrees", "ok");
-    assert_text("jobs/1/checks/content_guest", "ok");
+    assert_text("jobs/1/checks/read_back", "ok");
     assert_contains(json_string_value(at("jobs/1/checks/content")), "byte 4,099 ");
     assert_ptr_equal(json_object_get(at("jobs/0/checks"), "fsck"), NULL);
     assert_number("jobs/0/status", 0);

@@ -108,7 +108,7 @@ static void times_and_checks_are_said_for_each_boot(void **state)
     assert_contains(text,
                     "checks       page    content: ok\n             page    disk_agrees: ok\n");
     assert_contains(text, "             run128  content: byte 4,099 ");
-    assert_contains(text, "             run128  content, in the guest: ok\n");
+    assert_contains(text, "             run128  read_back, in the guest: ok\n");
 }
 
 static void a_boot_that_recorded_says_how_much(void **state)

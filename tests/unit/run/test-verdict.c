@@ -106,9 +106,34 @@ static void no_line_can_be_left_out(void **state)
     }
 }
 
+static void an_ext2_job_needs_the_counters_of_both_classes(void **state)
+{
+    static const struct job file_job = {.name = "x", .fs = "ext2", .fault = "none", .size = 4096};
+    struct verdict_case verdict = {&console, &ending, &file_job, "", false, false};
+
+    (void)state;
+    console_feed(&console, "machbed start server=ext2");
+    console_feed(&console, "machbed start server=workload");
+    console_feed(&console, "machbed job name=x fill_us=1 sync_us=2 runtime_us=3 bytes=4096");
+    for (unsigned kind = 0; kind < LAYER_GUEST_KINDS; kind++) {
+        char line[128];
+
+        snprintf(line, sizeof(line), "machbed counter server=ext2 layer=%s class=file %s",
+                 layer_kind_name((enum layer_kind)kind), "count=0 bytes=0 max=0 hist=-");
+        console_feed(&console, line);
+    }
+    console_feed(&console, "machbed store server=ext2 device=sd0s1 block=4096 rmw_bytes=0 "
+                           "copied_bytes=0");
+    console_feed(&console, "machbed end status=0 reason=\"done\"");
+    verdict_judge(&verdict, &verdict_failure);
+    assert_int_equal(verdict_failure.status, STATUS_FAILED);
+    assert_contains(verdict_failure.reason,
+                    "the server ext2 never said its data_request counter (meta)");
+}
+
 static void what_was_counted_must_be_claimed(void **state)
 {
-    struct verdict_case verdict = {&console, &ending, &job, "", false};
+    struct verdict_case verdict = {&console, &ending, &job, "", false, false};
 
     (void)state;
     good_but(GOOD_LINES);
@@ -125,7 +150,7 @@ static void what_was_counted_must_be_claimed(void **state)
 static void a_fault_that_nobody_noticed_is_a_failure(void **state)
 {
     struct job faulty = job;
-    struct verdict_case verdict = {&console, &ending, &faulty, "", false};
+    struct verdict_case verdict = {&console, &ending, &faulty, "", false, false};
 
     (void)state;
     verdict_fault_judge(&verdict, &verdict_failure);
@@ -301,7 +326,7 @@ static void a_torn_line_fails_a_boot_that_is_well_otherwise(void **state)
 
 static void only_a_guest_that_ended_by_itself_has_its_disk_checked(void **state)
 {
-    struct verdict_case verdict = {&console, &ending, &job, "", false};
+    struct verdict_case verdict = {&console, &ending, &job, "", false, false};
 
     (void)state;
     assert_false(verdict_is_checkable(&verdict));
@@ -324,6 +349,7 @@ int main(void)
         TEST(a_boot_that_said_all_is_well),
         TEST(a_server_that_records_says_what_it_recorded),
         TEST(no_line_can_be_left_out),
+        TEST(an_ext2_job_needs_the_counters_of_both_classes),
         TEST(what_was_counted_must_be_claimed),
         TEST(a_fault_that_nobody_noticed_is_a_failure),
         TEST(each_exit_of_the_guest_has_its_status),

@@ -89,7 +89,7 @@ static void ext2_dirent_set(const struct ext2_fs *fs, struct ext2_dirent *entry,
         [S_IFIFO >> 12] = 5, [S_IFSOCK >> 12] = 6, [S_IFLNK >> 12] = 7,
     };
     entry->ino = inode->ino;
-    entry->file_type = ext2_has_filetype(fs) ? types[inode->disk.mode >> 12] : 0;
+    entry->file_type = ext2_has_filetype(fs) ? types[inode->type >> 12] : 0;
 }
 
 static void ext2_dirent_name_set(struct ext2_dirent *entry, const char *text, uint32_t length)

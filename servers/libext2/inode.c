@@ -69,15 +69,6 @@ void ext2_pin_abort(struct ext2_pin *pin)
     pin->inode = NULL;
 }
 
-error_t ext2_inode_store(struct ext2_inode *inode)
-{
-    struct ext2_pin pin;
-    error_t error = ext2_pin(inode, &pin);
-    if (error == 0)
-        ext2_pin_commit(&pin);
-    return error;
-}
-
 /* --- What an inode says --- */
 
 uint64_t ext2_inode_size(const struct ext2_inode *inode)
@@ -115,7 +106,7 @@ static const char *ext2_inode_fault(const struct ext2_inode *inode)
 {
     const struct ext2_fs *fs = inode->fs;
     uint64_t size = ext2_inode_size(inode);
-    switch (inode->disk.mode & S_IFMT) {
+    switch (inode->type) {
     case S_IFDIR:
         if (size == 0 || size % fs->block_size != 0 ||
             size >> fs->block_shift > fs->super.blocks_count)
@@ -147,6 +138,7 @@ static error_t ext2_inode_read(struct ext2_inode *inode)
     if (error != 0)
         return error;
     inode->disk = *pin.disk;
+    inode->type = inode->disk.mode & S_IFMT;
     ext2_pin_abort(&pin);
     if (inode->disk.links_count == 0)
         return ENOENT;
@@ -314,6 +306,7 @@ static void ext2_inode_init(struct ext2_inode *inode, const struct ext2_inode *d
     uint32_t now = ext2_fs_now(inode->fs);
     inode->is_new = true;
     inode->disk.mode = mode;
+    inode->type = mode & S_IFMT;
     inode->disk.atime = now;
     inode->disk.ctime = now;
     inode->disk.mtime = now;
@@ -380,66 +373,75 @@ void ext2_inode_stat(struct ext2_inode *inode, struct ext2_stat *stat)
     ext2_fs_unlock(inode->fs);
 }
 
-/* Put NEW into the table and into memory; it differs from the old one in attributes. */
-static error_t ext2_inode_change(struct ext2_inode *inode, const struct ext2_disk_inode *new)
+/* Pin INODE for a change of its attributes; with the file-system lock, if this works. */
+static error_t ext2_change_begin(struct ext2_inode *inode, struct ext2_pin *pin)
 {
-    struct ext2_pin pin;
     if (inode->fs->read_only)
         return EROFS;
-    error_t error = ext2_pin(inode, &pin);
+    ext2_fs_lock(inode->fs);
+    error_t error = ext2_pin(inode, pin);
     if (error != 0)
-        return error;
-    inode->disk = *new;
-    ext2_pin_commit(&pin);
-    return 0;
+        ext2_fs_unlock(inode->fs);
+    return error;
+}
+
+static void ext2_change_end(struct ext2_pin *pin)
+{
+    struct ext2_fs *fs = pin->inode->fs;
+    ext2_pin_commit(pin);
+    ext2_fs_unlock(fs);
 }
 
 error_t ext2_inode_chmod(struct ext2_inode *inode, uint16_t mode)
 {
-    ext2_fs_lock(inode->fs);
-    struct ext2_disk_inode new = inode->disk;
-    new.mode = (uint16_t)((new.mode &S_IFMT) | (mode & 07777));
-    new.ctime = ext2_fs_now(inode->fs);
-    error_t error = ext2_inode_change(inode, &new);
-    ext2_fs_unlock(inode->fs);
-    return error;
+    struct ext2_pin pin;
+    error_t error = ext2_change_begin(inode, &pin);
+    if (error != 0)
+        return error;
+    inode->disk.mode = (uint16_t)(inode->type | (mode & 07777));
+    inode->disk.ctime = ext2_fs_now(inode->fs);
+    ext2_change_end(&pin);
+    return 0;
 }
 
 error_t ext2_inode_chown(struct ext2_inode *inode, uint32_t uid, uint32_t gid)
 {
-    ext2_fs_lock(inode->fs);
-    struct ext2_inode owned = {.disk = inode->disk};
-    ext2_inode_owner_set(&owned, uid, gid);
-    owned.disk.ctime = ext2_fs_now(inode->fs);
-    error_t error = ext2_inode_change(inode, &owned.disk);
-    ext2_fs_unlock(inode->fs);
-    return error;
+    struct ext2_pin pin;
+    error_t error = ext2_change_begin(inode, &pin);
+    if (error != 0)
+        return error;
+    ext2_inode_owner_set(inode, uid, gid);
+    inode->disk.ctime = ext2_fs_now(inode->fs);
+    ext2_change_end(&pin);
+    return 0;
 }
 
 error_t ext2_inode_utimes(struct ext2_inode *inode, uint32_t atime, uint32_t mtime)
 {
-    ext2_fs_lock(inode->fs);
-    struct ext2_disk_inode new = inode->disk;
-    new.atime = atime;
-    new.mtime = mtime;
-    new.ctime = ext2_fs_now(inode->fs);
-    error_t error = ext2_inode_change(inode, &new);
-    ext2_fs_unlock(inode->fs);
-    return error;
+    struct ext2_pin pin;
+    error_t error = ext2_change_begin(inode, &pin);
+    if (error != 0)
+        return error;
+    inode->disk.atime = atime;
+    inode->disk.mtime = mtime;
+    inode->disk.ctime = ext2_fs_now(inode->fs);
+    ext2_change_end(&pin);
+    return 0;
 }
 
 error_t ext2_inode_touch(struct ext2_inode *inode, unsigned int which)
 {
-    ext2_fs_lock(inode->fs);
-    struct ext2_disk_inode new = inode->disk;
+    struct ext2_pin pin;
+    error_t error = ext2_change_begin(inode, &pin);
+    if (error != 0)
+        return error;
     uint32_t now = ext2_fs_now(inode->fs);
     if (which & EXT2_TOUCH_ATIME)
-        new.atime = now;
+        inode->disk.atime = now;
     if (which & EXT2_TOUCH_MTIME) {
-        new.mtime = now;
-        new.ctime = now;
+        inode->disk.mtime = now;
+        inode->disk.ctime = now;
     }
-    error_t error = ext2_inode_change(inode, &new);
-    ext2_fs_unlock(inode->fs);
-    return error;
+    ext2_change_end(&pin);
+    return 0;
 }

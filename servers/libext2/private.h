@@ -72,6 +72,7 @@ struct ext2_inode {
     struct ext2_inode *next; /* in the bucket */
     uint32_t ino;
     uint32_t nusers;
+    uint16_t type;               /* S_IFREG and so on */
     bool is_new;                 /* has not been in the table yet */
     struct ext2_disk_inode disk; /* always as in the table, between two operations */
     struct ext2_window window;
@@ -176,9 +177,6 @@ error_t ext2_pin(struct ext2_inode *inode, struct ext2_pin *pin);
 void ext2_pin_commit(struct ext2_pin *pin); /* the inode as it is in memory goes there */
 void ext2_pin_abort(struct ext2_pin *pin);  /* leave the table alone; also for a pin of zeros */
 
-/* Both at once, for changes that need no other block. */
-error_t ext2_inode_store(struct ext2_inode *inode);
-
 error_t ext2_inode_get_locked(struct ext2_fs *fs, uint32_t ino, struct ext2_inode **inode);
 void ext2_inode_put_locked(struct ext2_inode *inode);
 
@@ -186,13 +184,13 @@ void ext2_inode_put_locked(struct ext2_inode *inode);
 error_t ext2_inode_new(struct ext2_inode *dir, uint16_t mode, uint32_t uid, uint32_t gid,
                        struct ext2_inode **inode);
 
-/* Any lock that keeps the inode as it is. */
+/* Any lock that keeps the inode as it is; its type never changes. */
 uint64_t ext2_inode_size(const struct ext2_inode *inode);
 void ext2_inode_size_set(struct ext2_inode *inode, uint64_t size);
 bool ext2_inode_has_blocks(const struct ext2_inode *inode);
 static inline bool ext2_inode_is(const struct ext2_inode *inode, uint16_t type)
 {
-    return (inode->disk.mode & 0170000) == type;
+    return inode->type == type;
 }
 
 /* --- map.c: the block map --- */

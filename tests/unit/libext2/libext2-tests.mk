@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # libext2 on the host, against images that e2fsprogs makes and checks. Each test-NAME.c is a program,
-# linked with the library and with what the tests share, both compiled with the address and
-# undefined-behaviour sanitizers.
+# linked with the library and with what the tests share; all is compiled with the address and
+# undefined-behaviour sanitizers, and for the test of threads with the thread sanitizer.
 
 LIBEXT2_SOURCES := $(wildcard servers/libext2/*.c)
 LIBEXT2_TESTS := $(patsubst tests/unit/libext2/test-%.c,%,$(wildcard tests/unit/libext2/test-*.c))
 LIBEXT2_TESTS_SHARED := $(filter-out tests/unit/libext2/test-%,$(wildcard tests/unit/libext2/*.c))
 LIBEXT2_TESTS_OUT := $(BUILD)/tests/unit/libext2
-LIBEXT2_TESTS_PARTS := $(patsubst %.c,$(LIBEXT2_TESTS_OUT)/%.o,\
-	$(LIBEXT2_SOURCES) $(LIBEXT2_TESTS_SHARED))
 LIBEXT2_TESTS_CC := gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wshadow -Wstrict-prototypes \
-	-Wmissing-prototypes -Werror -MMD -MP -Iservers -Itests/unit/libext2 \
-	-fsanitize=address,undefined -fno-sanitize-recover=all
+	-Wmissing-prototypes -Werror -MMD -MP -Iservers -Itests/unit/libext2
+LIBEXT2_TESTS_LIBS := -lcmocka -lext2fs -lcom_err -lpthread
 
-$(LIBEXT2_TESTS_OUT)/%.o: %.c
-	@mkdir -p $(@D)
-	$(SAY) "  CC      $<"
-	$(Q)$(LIBEXT2_TESTS_CC) -c -o $@ $<
+LIBEXT2_ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
+LIBEXT2_TSAN := -fsanitize=thread
 
-$(BUILD)/tests/unit/test-libext2-%: $(LIBEXT2_TESTS_OUT)/tests/unit/libext2/test-%.o \
-		$(LIBEXT2_TESTS_PARTS)
-	$(SAY) "  LD      $@"
-	$(Q)gcc -fsanitize=address,undefined -o $@ $^ -lcmocka -lext2fs -lcom_err
+# Objects below KIND, compiled with SANITIZE.
+define libext2_tests_kind
+$(LIBEXT2_TESTS_OUT)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(SAY) "  CC      $$< ($(1))"
+	$$(Q)$$(LIBEXT2_TESTS_CC) $(2) -c -o $$@ $$<
 
-UNIT_TESTS += $(LIBEXT2_TESTS:%=$(BUILD)/tests/unit/test-libext2-%)
+-include $$(wildcard $(LIBEXT2_TESTS_OUT)/$(1)/servers/libext2/*.d \
+	$(LIBEXT2_TESTS_OUT)/$(1)/tests/unit/libext2/*.d)
+endef
 
--include $(LIBEXT2_TESTS_PARTS:.o=.d) $(wildcard $(LIBEXT2_TESTS_OUT)/tests/unit/libext2/*.d)
-.SECONDARY: $(LIBEXT2_TESTS_PARTS)
+# The program of test NAME from the objects of KIND.
+define libext2_test
+$(BUILD)/tests/unit/test-libext2-$(1): $(LIBEXT2_TESTS_OUT)/$(2)/tests/unit/libext2/test-$(1).o \
+		$(patsubst %.c,$(LIBEXT2_TESTS_OUT)/$(2)/%.o,$(LIBEXT2_SOURCES) $(LIBEXT2_TESTS_SHARED))
+	$$(SAY) "  LD      $$@"
+	$$(Q)gcc $(3) -o $$@ $$^ $$(LIBEXT2_TESTS_LIBS)
+UNIT_TESTS += $(BUILD)/tests/unit/test-libext2-$(1)
+endef
+
+$(eval $(call libext2_tests_kind,asan,$(LIBEXT2_ASAN)))
+$(eval $(call libext2_tests_kind,tsan,$(LIBEXT2_TSAN)))
+$(foreach t,$(filter-out threads,$(LIBEXT2_TESTS)),$(eval $(call libext2_test,$(t),asan,$(LIBEXT2_ASAN))))
+$(eval $(call libext2_test,threads,tsan,$(LIBEXT2_TSAN)))

@@ -43,5 +43,5 @@ void pager_notify_evict(struct user_pager_info *upi, vm_offset_t page)
 
 void pager_clear_user_data(struct user_pager_info *upi)
 {
-    (void)upi; /* pagers live as long as the server */
+    upi->ops->gone(upi);
 }

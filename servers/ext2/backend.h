@@ -16,6 +16,7 @@ struct backend_ops {
                            vm_size_t length, vm_size_t *written);
     error_t (*unlock_page)(struct user_pager_info *upi, vm_offset_t address);
     vm_size_t (*size)(struct user_pager_info *upi); /* bytes; must not block */
+    void (*gone)(struct user_pager_info *upi);      /* pager_clear_user_data */
 };
 
 struct user_pager_info {

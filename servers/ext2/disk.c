@@ -277,11 +277,18 @@ static vm_size_t disk_pager_size(struct user_pager_info *upi)
     return (vm_size_t)disk.size;
 }
 
+static void disk_pager_gone(struct user_pager_info *upi)
+{
+    (void)upi;
+    rt_panic("the disk's pager was shut down");
+}
+
 static const struct backend_ops disk_backend_ops = {
     .read_page = disk_read_page,
     .write_pages = disk_write_pages,
     .unlock_page = disk_unlock_page,
     .size = disk_pager_size,
+    .gone = disk_pager_gone,
 };
 
 /* --- Set-up and sync ------------------------------------------------------------------------- */

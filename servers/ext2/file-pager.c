@@ -379,6 +379,11 @@ error_t file_resize(struct node *node, uint64_t size)
     return error;
 }
 
+static void file_pager_gone(struct user_pager_info *upi)
+{
+    node_pager_gone(file_node(upi));
+}
+
 /* --- Blocks that nobody wrote to ------------------------------------------------------------- */
 
 /* The first stretch of fresh blocks from *FIRST on. Returns its length, 0 when there is none.
@@ -439,4 +444,5 @@ const struct backend_ops file_backend_ops = {
     .write_pages = file_write_pages,
     .unlock_page = file_unlock_page,
     .size = file_extent,
+    .gone = file_pager_gone,
 };

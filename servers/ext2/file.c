@@ -112,6 +112,7 @@ error_t file_map(struct node *node, mach_port_t *memory_object)
 
     rt_rwlock_wrlock(&node->io_lock);
     error = node_memory_object(node, memory_object);
+    node->handed_out = true;
     rt_rwlock_wrunlock(&node->io_lock);
     return error;
 }

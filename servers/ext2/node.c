@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The life of a node. It begins when its inode is first looked up. Its users are handlers (nrefs)
+ * and clients (send rights to its port, of which the kernel tells when they are gone). Without
+ * either it is idle: kept, with its memory mapped, for who looks it up next. It is retired when
+ * NODES_IDLE_MAX others have become idle since, or at once when no name is left.
+ *
+ * To retire a node, its data is written out and its mapping given up. Clients may still map its
+ * memory: the kernel's object, and the pager, live on until they stop. Then the kernel has no send
+ * right to the pager's port and tells so; the pager is shut down; when the last of its returns is
+ * written, the node goes, its inode with it. Who looks the inode up meanwhile waits for that.
+ *
+ * Notifications have a thread of their own, since all handlers may be waiting for one.
+ */
 #include "ext2/node.h"
 
 #include <stdlib.h>
 
 #include "ext2/disk.h"
 #include "ext2/file-pager.h"
+#include "librt/demuxers.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "librt/thread.h"
 
-#define NODE_WINDOW_MIN ((vm_size_t)1 << 20)
+#include "notify_server.h"
+
+#define NODE_WINDOW_MIN ((vm_size_t)64 << 10)
+#define NODE_POLL_MS    10u /* how often to look whether a port's queue is empty */
 
 static struct {
     struct ext2_fs *fs;
     struct port_bucket *rpc_bucket;
     struct port_bucket *pager_bucket;
-    struct rt_mutex lock; /* guards the list */
+    struct port_bucket *notify_bucket;
+    struct rt_mutex lock; /* guards what follows, and the nodes' members that say so */
+    struct rt_cond changed;
     struct node *first;
+    unsigned int nidle;
+    uint64_t nidled; /* how often a node became idle */
 } nodes;
-
-error_t nodes_setup(struct ext2_fs *fs, struct store *store, struct port_bucket *rpc_bucket,
-                    unsigned int nworkers)
-{
-    struct pager_requests *requests;
-    error_t error = ports_create_bucket(&nodes.pager_bucket);
-
-    if (error != 0)
-        return error;
-    nodes.fs = fs;
-    nodes.rpc_bucket = rpc_bucket;
-    rt_mutex_init(&nodes.lock, "nodes");
-    file_pager_setup(store);
-    return pager_start_workers_named(nodes.pager_bucket, "file", nworkers, &requests);
-}
 
 struct ext2_fs *nodes_fs(void)
 {
@@ -43,7 +50,25 @@ uint32_t node_block_size(void)
     return ext2_block_size(nodes.fs);
 }
 
-/* => with the list's lock. */
+bool node_is_file(struct node *node)
+{
+    struct ext2_stat stat;
+
+    ext2_inode_stat(node->inode, &stat);
+    return (stat.mode & 0170000) == 0100000;
+}
+
+static bool node_has_names(struct node *node)
+{
+    struct ext2_stat stat;
+
+    ext2_inode_stat(node->inode, &stat);
+    return stat.nlinks > 0;
+}
+
+/* --- Beginning ------------------------------------------------------------------------------- */
+
+/* => with the nodes' lock. */
 static struct node *nodes_find(uint32_t ino)
 {
     struct node *node = nodes.first;
@@ -51,6 +76,18 @@ static struct node *nodes_find(uint32_t ino)
     while (node != NULL && ext2_inode_number(node->inode) != ino)
         node = node->next;
     return node;
+}
+
+static error_t node_create_ports(struct node *node)
+{
+    error_t error = ports_create_port(nodes.rpc_bucket, node, &node->port);
+
+    if (error != 0)
+        return error;
+    error = ports_create_port(nodes.notify_bucket, node, &node->notify_port);
+    if (error != 0)
+        ports_destroy_port(nodes.rpc_bucket, node->port);
+    return error;
 }
 
 static error_t node_create(struct ext2_inode *inode, struct node **node)
@@ -61,7 +98,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
 
     if (created == NULL)
         return ENOMEM;
-    error = ports_create_port(nodes.rpc_bucket, created, &created->port);
+    error = node_create_ports(created);
     if (error != 0) {
         free(created);
         return error;
@@ -76,12 +113,39 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     return 0;
 }
 
+/* Find the node of INO; one that is being retired is waited for. => with the nodes' lock. */
+static struct node *nodes_find_live(uint32_t ino)
+{
+    struct node *node = nodes_find(ino);
+
+    while (node != NULL && node->retiring) {
+        rt_cond_wait(&nodes.changed, &nodes.lock);
+        node = nodes_find(ino);
+    }
+    return node;
+}
+
+static bool node_is_idle(const struct node *node)
+{
+    return node->nrefs == 0 && !node->has_senders && !node->retiring;
+}
+
+/* One user more. => with the nodes' lock. */
+static void node_ref(struct node *node)
+{
+    if (node_is_idle(node) && node->idle_since != 0) {
+        node->idle_since = 0;
+        nodes.nidle--;
+    }
+    node->nrefs++;
+}
+
 error_t node_open(struct ext2_inode *inode, struct node **node)
 {
     error_t error = 0;
 
     rt_mutex_lock(&nodes.lock);
-    *node = nodes_find(ext2_inode_number(inode));
+    *node = nodes_find_live(ext2_inode_number(inode));
     if (*node == NULL) {
         error = node_create(inode, node);
         if (error == 0) {
@@ -90,6 +154,8 @@ error_t node_open(struct ext2_inode *inode, struct node **node)
             inode = NULL; /* the node has it now */
         }
     }
+    if (error == 0)
+        node_ref(*node);
     rt_mutex_unlock(&nodes.lock);
     if (inode != NULL)
         ext2_inode_put(inode);
@@ -98,16 +164,203 @@ error_t node_open(struct ext2_inode *inode, struct node **node)
 
 struct node *node_of_port(mach_port_t port)
 {
-    return ports_lookup_port(nodes.rpc_bucket, port);
+    struct node *node;
+
+    rt_mutex_lock(&nodes.lock);
+    node = ports_lookup_port(nodes.rpc_bucket, port);
+    if (node != NULL)
+        node_ref(node);
+    rt_mutex_unlock(&nodes.lock);
+    return node;
 }
 
-bool node_is_file(struct node *node)
+/* Have the kernel say when PORT has no send rights. */
+static kern_return_t node_request_notice(const struct node *node, mach_port_t port)
 {
-    struct ext2_stat stat;
+    mach_port_t previous = MACH_PORT_NULL;
+    kern_return_t kr =
+        mach_port_request_notification(mach_task_self(), port, MACH_NOTIFY_NO_SENDERS, 0,
+                                       node->notify_port, MACH_MSG_TYPE_MAKE_SEND_ONCE, &previous);
 
-    ext2_inode_stat(node->inode, &stat);
-    return (stat.mode & 0170000) == 0100000;
+    if (kr == KERN_SUCCESS && previous != MACH_PORT_NULL)
+        mach_port_deallocate(mach_task_self(), previous);
+    return kr;
 }
+
+error_t node_make_right(struct node *node, mach_port_t *right)
+{
+    kern_return_t kr;
+
+    rt_mutex_lock(&nodes.lock);
+    kr = mach_port_insert_right(mach_task_self(), node->port, node->port, MACH_MSG_TYPE_MAKE_SEND);
+    if (kr == KERN_SUCCESS && !node->has_senders)
+        kr = node_request_notice(node, node->port);
+    if (kr == KERN_SUCCESS)
+        node->has_senders = true;
+    rt_mutex_unlock(&nodes.lock);
+    *right = node->port;
+    return error_from_mach(kr);
+}
+
+/* --- End ------------------------------------------------------------------------------------- */
+
+static void nodes_unlink(const struct node *node)
+{
+    struct node **link = &nodes.first;
+
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+}
+
+/* The last of NODE. => no lock held; nothing refers to it but the list. */
+static void node_free(struct node *node)
+{
+    ports_destroy_port(nodes.rpc_bucket, node->port);
+    ports_destroy_port(nodes.notify_bucket, node->notify_port);
+    ext2_inode_put(node->inode); /* deletes the file when it has no name */
+    rt_mutex_lock(&nodes.lock);
+    nodes_unlink(node);
+    rt_cond_broadcast(&nodes.changed);
+    rt_mutex_unlock(&nodes.lock);
+    free(node->fresh);
+    free(node);
+}
+
+void node_pager_gone(struct node *node)
+{
+    node_free(node);
+}
+
+/* NODE's memory object is mapped by nobody: what the kernel has returned is in the port's queue, or
+   with the pager already. */
+static void node_shutdown(struct node *node)
+{
+    mach_port_t port = pager_get_port(node->pager);
+    mach_port_status_t status;
+
+    while (mach_port_get_receive_status(mach_task_self(), port, &status) == KERN_SUCCESS &&
+           status.mps_msgcount > 0)
+        rt_sleep(NODE_POLL_MS);
+    pager_shutdown(node->pager); /* calls node_pager_gone when the last return is written */
+}
+
+/* Give up this task's mapping; node_shutdown follows when the kernel says that nobody has one. */
+static void node_unmap(struct node *node)
+{
+    if (node->window_size > 0)
+        vm_deallocate(mach_task_self(), node->window, node->window_size);
+    node->window_size = 0;
+    mach_port_deallocate(mach_task_self(), node->memory_object);
+    if (node_request_notice(node, pager_get_port(node->pager)) != KERN_SUCCESS)
+        rt_panic("no notification about a pager's port");
+}
+
+/* => NODE is retiring: nobody else uses it. */
+static void node_retire(struct node *node)
+{
+    error_t error = 0;
+
+    if (node->pager == NULL) {
+        node_free(node);
+        return;
+    }
+    if (node_has_names(node))
+        error = node_sync_data(node, true);
+    else if (!node->handed_out) /* nobody can want the data of a deleted file */
+        error = pager_flush(node->pager, 1);
+    if (error != 0)
+        rt_log("inode %lu: data is lost: error %d", (unsigned long)ext2_inode_number(node->inode),
+               error);
+    node_unmap(node);
+}
+
+/* The node that has been idle for longest, if there are too many. => with the nodes' lock. */
+static struct node *nodes_oldest_idle(void)
+{
+    struct node *oldest = NULL;
+
+    if (nodes.nidle <= NODES_IDLE_MAX)
+        return NULL;
+    for (struct node *node = nodes.first; node != NULL; node = node->next)
+        if (node->idle_since != 0 && (oldest == NULL || node->idle_since < oldest->idle_since))
+            oldest = node;
+    return oldest;
+}
+
+/* NODE has lost a user. Returns a node to be retired, or null. => with the nodes' lock. */
+static struct node *nodes_settle(struct node *node)
+{
+    struct node *victim;
+
+    if (!node_is_idle(node))
+        return NULL;
+    if (!node_has_names(node)) {
+        node->retiring = true;
+        return node;
+    }
+    node->idle_since = ++nodes.nidled;
+    nodes.nidle++;
+    victim = nodes_oldest_idle();
+    if (victim != NULL) {
+        victim->idle_since = 0;
+        nodes.nidle--;
+        victim->retiring = true;
+    }
+    return victim;
+}
+
+void node_deref(struct node *node)
+{
+    struct node *victim;
+
+    rt_mutex_lock(&nodes.lock);
+    node->nrefs--;
+    victim = nodes_settle(node);
+    rt_mutex_unlock(&nodes.lock);
+    if (victim != NULL)
+        node_retire(victim);
+}
+
+/* Clients have no right to NODE's port any more, unless one was made since. Returns a node to be
+   retired, or null. => with the nodes' lock. */
+static struct node *node_no_clients(struct node *node)
+{
+    mach_port_status_t status;
+
+    if (mach_port_get_receive_status(mach_task_self(), node->port, &status) != KERN_SUCCESS)
+        rt_panic("no status of a node's port");
+    if (status.mps_srights) {
+        if (node_request_notice(node, node->port) != KERN_SUCCESS)
+            rt_panic("no notification about a node's port");
+        return NULL;
+    }
+    node->has_senders = false;
+    return nodes_settle(node);
+}
+
+kern_return_t do_mach_notify_no_senders(mach_port_t notify, mach_port_mscount_t mscount)
+{
+    struct node *victim = NULL;
+    struct node *node;
+    bool unmapped = false;
+
+    (void)mscount;
+    rt_mutex_lock(&nodes.lock);
+    node = ports_lookup_port(nodes.notify_bucket, notify);
+    if (node != NULL && node->retiring)
+        unmapped = true; /* its own port was given up before: this is the pager's */
+    else if (node != NULL)
+        victim = node_no_clients(node);
+    rt_mutex_unlock(&nodes.lock);
+    if (unmapped)
+        node_shutdown(node);
+    if (victim != NULL)
+        node_retire(victim);
+    return KERN_SUCCESS;
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
 
 void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold)
 {
@@ -138,17 +391,15 @@ void node_alloc_unlock(struct node *node, const struct node_hold *hold)
 static error_t node_pager_create(struct node *node)
 {
     struct pager *pager =
-        pager_create(&node->info, nodes.pager_bucket, TRUE, MEMORY_OBJECT_COPY_NONE, FALSE);
+        pager_create(&node->info, nodes.pager_bucket, FALSE, MEMORY_OBJECT_COPY_NONE, FALSE);
     mach_port_t port;
 
     if (pager == NULL)
         return ENOMEM;
     port = pager_get_port(pager);
     if (mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND) !=
-        KERN_SUCCESS) {
-        pager_shutdown(pager);
-        return ENOMEM;
-    }
+        KERN_SUCCESS)
+        rt_panic("no send right to a pager's port");
     pager_set_object(pager, ext2_inode_number(node->inode));
     node->pager = pager;
     node->memory_object = port;
@@ -212,15 +463,24 @@ error_t node_sync_data(struct node *node, bool wait)
     return error != 0 ? error : settle_error;
 }
 
-/* => nodes are only ever added, at the front, until nodes_close: no lock is needed behind it. */
-static struct node *nodes_head(void)
+/* --- All of them ----------------------------------------------------------------------------- */
+
+/* The node behind NODE in the list, or the first, that is not being retired; with a reference.
+   NODE's is given back. */
+static struct node *nodes_next(struct node *node)
 {
-    struct node *head;
+    struct node *next;
 
     rt_mutex_lock(&nodes.lock);
-    head = nodes.first;
+    next = node == NULL ? nodes.first : node->next;
+    while (next != NULL && next->retiring)
+        next = next->next;
+    if (next != NULL)
+        node_ref(next);
     rt_mutex_unlock(&nodes.lock);
-    return head;
+    if (node != NULL)
+        node_deref(node);
+    return next;
 }
 
 error_t nodes_sync(bool wait)
@@ -228,7 +488,7 @@ error_t nodes_sync(bool wait)
     error_t first = 0;
     error_t error;
 
-    for (struct node *node = nodes_head(); node != NULL; node = node->next) {
+    for (struct node *node = nodes_next(NULL); node != NULL; node = nodes_next(node)) {
         error = node_sync_data(node, wait);
         if (first == 0)
             first = error;
@@ -240,8 +500,40 @@ error_t nodes_sync(bool wait)
     return first == 0 ? error : first;
 }
 
+/* => with the nodes' lock. */
+static bool nodes_retire_under_way(void)
+{
+    for (struct node *node = nodes.first; node != NULL; node = node->next)
+        if (node->retiring)
+            return true;
+    return false;
+}
+
 void nodes_close(void)
 {
-    for (struct node *node = nodes_head(); node != NULL; node = node->next)
+    rt_mutex_lock(&nodes.lock);
+    while (nodes_retire_under_way())
+        rt_cond_wait(&nodes.changed, &nodes.lock);
+    for (struct node *node = nodes.first; node != NULL; node = node->next)
         ext2_inode_put(node->inode);
+    rt_mutex_unlock(&nodes.lock);
+}
+
+error_t nodes_setup(struct ext2_fs *fs, struct store *store, struct port_bucket *rpc_bucket,
+                    unsigned int nworkers)
+{
+    struct pager_requests *requests;
+    error_t error = ports_create_bucket(&nodes.pager_bucket);
+
+    if (error == 0)
+        error = ports_create_bucket(&nodes.notify_bucket);
+    if (error != 0)
+        return error;
+    nodes.fs = fs;
+    nodes.rpc_bucket = rpc_bucket;
+    rt_mutex_init(&nodes.lock, "nodes");
+    rt_cond_init(&nodes.changed, "node_gone");
+    file_pager_setup(store);
+    error = pager_start_workers_named(nodes.pager_bucket, "file", nworkers, &requests);
+    return error == 0 ? ports_manage(nodes.notify_bucket, "notify", 1, notify_server) : error;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files and directories in use. A node is there once for each inode that was ever looked up, until
- * the unmount, and has one port that stands for it.
+ * Files and directories in use. There is one node for each inode in use, with one port that stands
+ * for it.
  *
  * Locks of a node, in this order, before those of libext2:
  *   io_lock     RPC handlers only. For writing: who changes the contents' bytes or the size. For
@@ -18,19 +18,27 @@
 #include "ext2/backend.h"
 #include "libext2/ext2.h"
 #include "libstore/store.h"
+#include "libtrace/trace.h"
 #include "librt/ports.h"
 #include "librt/sync.h"
-#include "libtrace/trace.h"
 
 struct node {
     struct user_pager_info info; /* first: the pager's callbacks get a node by it */
-    struct ext2_inode *inode;
-    struct node *next;
+    struct ext2_inode *inode;    /* one reference */
     mach_port_t port;
+    mach_port_t notify_port; /* where the kernel says that port, or the memory, has no users */
+
+    /* Guarded by the nodes' lock (node.c). */
+    struct node *next;
+    unsigned int nrefs; /* handlers that use it just now */
+    bool has_senders;   /* clients have send rights to port */
+    bool retiring;
+    uint64_t idle_since; /* a count of nodes that became idle */
 
     struct rt_rwlock io_lock;
     struct pager *pager;       /* null until the file's memory is first needed */
     mach_port_t memory_object; /* a send right */
+    bool handed_out;           /* clients have had it */
     vm_address_t window;       /* the file's memory from its start, in this task */
     vm_size_t window_size;     /* 0: not mapped */
 
@@ -44,6 +52,9 @@ struct node {
 /* Files beyond this many bytes cannot be: a memory object's offsets have 32 bits on i386. */
 #define NODE_SIZE_MAX ((uint64_t)0xfffff000u)
 
+/* Nodes that no client uses are kept, with what of them is in memory, but no more than this. */
+#define NODES_IDLE_MAX 1024u
+
 /*
  * Serve files of FS, whose data is in STORE: start NWORKERS threads of the level "file". Nodes'
  * ports are made in RPC_BUCKET.
@@ -52,11 +63,20 @@ struct node {
 error_t nodes_setup(struct ext2_fs *fs, struct store *store, struct port_bucket *rpc_bucket,
                     unsigned int nworkers);
 
-/* The node of INODE, whose reference is consumed, also on failure. => may block; ENOMEM. */
+/* The node of INODE, with a reference; INODE's reference is consumed, also on failure.
+   => may block; ENOMEM. */
 error_t node_open(struct ext2_inode *inode, struct node **node);
 
-/* The node that PORT stands for, or null. => takes the bucket's own lock only. */
+/* The node that PORT stands for, with a reference, or null. => takes the nodes' lock only. */
 struct node *node_of_port(mach_port_t port);
+
+/* Give a reference back. A node without users may be retired by this. => may block; no lock held.
+ */
+void node_deref(struct node *node);
+
+/* Make a send right to NODE's port, for a client. => may block; ENOMEM; the caller has a reference.
+ */
+error_t node_make_right(struct node *node, mach_port_t *right);
 
 /* The file system that nodes are of. => does not block. */
 struct ext2_fs *nodes_fs(void);
@@ -97,5 +117,8 @@ error_t nodes_sync(bool wait);
 
 /* Give up all nodes, before the unmount. => no request is under way or comes. */
 void nodes_close(void);
+
+/* NODE's pager is gone. => for its callbacks only (backend.h). */
+void node_pager_gone(struct node *node);
 
 #endif

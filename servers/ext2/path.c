@@ -161,25 +161,58 @@ error_t path_lookup(struct node *start, const char *text, int flags, uint16_t mo
         return error;
     }
     error = node_open(path.at, node);
-    if (error == 0 && (flags & FILE_TRUNCATE) && node_is_file(*node))
-        error = file_truncate(*node, 0);
+    if (error != 0 || !(flags & FILE_TRUNCATE) || !node_is_file(*node))
+        return error;
+    error = file_truncate(*node, 0);
+    if (error != 0)
+        node_deref(*node);
     return error;
 }
 
-error_t path_mkdir(struct node *start, const char *text, uint16_t mode)
+error_t path_find_place(struct node *start, const char *text, struct path_place *place)
 {
-    char name[EXT2_NAME_MAX + 1];
-    struct ext2_inode *created;
     struct path path;
     error_t error = path_begin(&path, start, text);
 
     if (error != 0)
         return error;
-    error = path_walk_to_last(&path, name);
-    if (error == 0)
-        error = ext2_mkdir(path.at, name, mode, 0, 0, &created);
-    if (error == 0)
-        ext2_inode_put(created);
-    path_end(&path);
+    error = path_walk_to_last(&path, place->name);
+    if (error == 0 && place->name[0] == '\0')
+        error = EINVAL;
+    place->directory = path.at;
+    if (error != 0)
+        path_end(&path);
+    return error;
+}
+
+/* The node of what is called NAME in DIRECTORY, with a reference, or null. */
+static struct node *path_peek(struct ext2_inode *directory, const char *name)
+{
+    struct ext2_inode *inode;
+    struct node *node;
+
+    if (ext2_lookup(directory, name, &inode) != 0)
+        return NULL;
+    return node_open(inode, &node) == 0 ? node : NULL;
+}
+
+error_t path_unlink(struct ext2_inode *directory, const char *name)
+{
+    struct node *node = path_peek(directory, name);
+    error_t error = ext2_unlink(directory, name);
+
+    if (node != NULL)
+        node_deref(node);
+    return error;
+}
+
+error_t path_rename(struct ext2_inode *from, const char *from_name, struct ext2_inode *to,
+                    const char *to_name)
+{
+    struct node *replaced = path_peek(to, to_name);
+    error_t error = ext2_rename(from, from_name, to, to_name);
+
+    if (replaced != NULL)
+        node_deref(replaced);
     return error;
 }

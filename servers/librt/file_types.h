@@ -34,6 +34,16 @@ typedef struct fs_stat {
     uint64_t read_only;
 } fs_stat_t;
 
+/* An entry of a directory, as dir_readdir returns it; the next one starts RECORD_BYTES behind. */
+struct file_entry {
+    uint64_t cookie; /* for dir_readdir: the entries after this one */
+    uint32_t ino;
+    uint16_t mode; /* the type bits alone; 0: not known */
+    uint16_t record_bytes;
+    uint16_t name_bytes;
+    char name[]; /* NAME_BYTES, no zero */
+};
+
 /* Flags of dir_lookup, with the values of the GNU C library on the Hurd (bits/fcntl.h). */
 #define FILE_CREATE    0x0010  /* O_CREAT: make the file if it is not there */
 #define FILE_EXCLUSIVE 0x0020  /* O_EXCL: with FILE_CREATE, fail when it is there */

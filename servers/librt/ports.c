@@ -165,9 +165,8 @@ mach_port_t ports_bucket_set(const struct port_bucket *bucket)
    the reply carries is released. */
 static void ports_reply(mig_reply_header_t *reply)
 {
-    if (!MACH_PORT_VALID(reply->Head.msgh_remote_port))
-        return;
-    if (mach_msg(&reply->Head, MACH_SEND_MSG, reply->Head.msgh_size, 0, MACH_PORT_NULL,
+    if (!MACH_PORT_VALID(reply->Head.msgh_remote_port) ||
+        mach_msg(&reply->Head, MACH_SEND_MSG, reply->Head.msgh_size, 0, MACH_PORT_NULL,
                  MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
         rt_message_destroy(&reply->Head);
 }

@@ -38,6 +38,13 @@ static uint32_t rt_word_swap_if(uint32_t *word, uint32_t from, uint32_t to)
     return from;
 }
 
+void rt_sleep(unsigned int msec)
+{
+    uint32_t word = 0;
+
+    rt_word_timedwait(&word, 0, msec);
+}
+
 void rt_mutex_init(struct rt_mutex *mutex, const char *name)
 {
     *mutex = (struct rt_mutex){.state = MUTEX_FREE, .name = name, .holder = NULL};

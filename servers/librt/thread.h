@@ -18,6 +18,9 @@ struct rt_thread;
  */
 int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(void *), void *arg);
 
+/* Let MSEC milliseconds pass, more or less. => blocks. */
+void rt_sleep(unsigned int msec);
+
 /* The calling thread, never null. => does not block. */
 struct rt_thread *rt_thread_self(void);
 

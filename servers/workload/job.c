@@ -10,6 +10,7 @@
 #include "librt/config.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "workload/ops.h"
 #include "libtrace/trace.h"
 
 static void job_init_pattern(struct job *job)
@@ -27,6 +28,7 @@ void job_init(struct job *job)
     job->size = (vm_size_t)rt_config_u64("size");
     job->block = (vm_size_t)rt_config_u64("bs");
     job->reads = rt_config_is("rw", "read");
+    job->operations = rt_config_is("rw", "operations");
     job->rpc = rt_config_is("ioengine", "rpc");
     job->end_fsync = rt_config_is("end_fsync", "1");
     job->verify = rt_config_is("verify", "1");
@@ -177,9 +179,12 @@ static int job_verify(struct job *job, char *reason)
 int job_run(struct job *job, struct job_times *times, char *reason)
 {
     mach_port_t server = rt_service_lookup(job->target.ops->server);
-    error_t error = job->target.ops->open(&job->target, server, &job->open);
+    error_t error;
     int status;
 
+    if (job->operations && ops_run(server, reason, JOB_REASON_MAX) != 0)
+        return 99;
+    error = job->target.ops->open(&job->target, server, &job->open);
     if (error != 0)
         return job_fail(job, reason, "open", error);
     error = job->rpc ? 0 : job_map(job);

@@ -14,8 +14,9 @@
 struct job {
     vm_size_t size;
     vm_size_t block;
-    bool reads; /* rw=read */
-    bool rpc;   /* ioengine=rpc, else mmap */
+    bool reads;      /* rw=read */
+    bool operations; /* rw=operations: every call once, then as rw=write */
+    bool rpc;        /* ioengine=rpc, else mmap */
     bool end_fsync;
     bool verify;
     struct pattern pattern;

@@ -3,8 +3,16 @@
 
 #include <mach/mig_support.h>
 
+#include "librt/i386/arch.h"
 #include "librt/mach.h"
+#include "librt/order-private.h"
 #include "librt/thread-private.h"
+
+/* Numbers of messages that say that something gets done: those of pagers and devices, and of our
+   own interfaces (servers/defs) with their answers. Waiting for locks is messages too. */
+#define MESSAGE_PAGER_FIRST  2200 /* mach/memory_object.defs */
+#define MESSAGE_DEVICE_LAST  2999 /* device/device.defs, the answers included */
+#define MESSAGE_SERVER_FIRST 30000
 
 /* The part of a transfer that the kernel did not get to. 0 when it was not interrupted. */
 static mach_msg_option_t mach_msg_left(mach_msg_option_t option, mach_msg_return_t result)
@@ -19,17 +27,47 @@ static mach_msg_option_t mach_msg_left(mach_msg_option_t option, mach_msg_return
     }
 }
 
+static void mach_msg_note_begin(struct rt_thread *self, const mach_msg_header_t *message,
+                                mach_msg_option_t option, mach_port_t receive_name)
+{
+    self->transfer.from = receive_name;
+    self->transfer.since = rt_arch_cycles();
+    self->transfer.option = option;
+    if ((option & MACH_SEND_MSG) == 0) {
+        self->serves = receive_name;
+        return;
+    }
+    self->transfer.id = message->msgh_id;
+    self->transfer.to = message->msgh_remote_port;
+    if ((option & MACH_RCV_MSG) != 0)
+        rt_order_call(self, message);
+}
+
+static void mach_msg_note_end(struct rt_thread *self, const mach_msg_header_t *message,
+                              mach_msg_option_t option, mach_msg_return_t result)
+{
+    self->transfer.option = 0;
+    if ((option & MACH_RCV_MSG) != 0 && result == MACH_MSG_SUCCESS &&
+        ((message->msgh_id >= MESSAGE_PAGER_FIRST && message->msgh_id <= MESSAGE_DEVICE_LAST) ||
+         message->msgh_id >= MESSAGE_SERVER_FIRST))
+        rt_progress();
+}
+
 mach_msg_return_t mach_msg(mach_msg_header_t *message, mach_msg_option_t option,
                            mach_msg_size_t send_size, mach_msg_size_t receive_size,
                            mach_port_t receive_name, mach_msg_timeout_t timeout, mach_port_t notify)
 {
+    struct rt_thread *self = rt_thread_self();
+    mach_msg_option_t left = option;
     mach_msg_return_t result;
 
+    mach_msg_note_begin(self, message, option, receive_name);
     do {
         result =
-            mach_msg_trap(message, option, send_size, receive_size, receive_name, timeout, notify);
-        option = mach_msg_left(option, result);
-    } while (option != 0);
+            mach_msg_trap(message, left, send_size, receive_size, receive_name, timeout, notify);
+        left = mach_msg_left(left, result);
+    } while (left != 0);
+    mach_msg_note_end(self, message, option, result);
     return result;
 }
 

@@ -6,10 +6,12 @@
 
 #include <mach/mig_support.h>
 
+#include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "librt/message.h"
+#include "librt/order.h"
 #include "librt/sync.h"
-#include "librt/thread.h"
+#include "librt/thread-private.h"
 
 #define PORTS_TABLE_FIRST 64 /* slots; power of two */
 
@@ -181,7 +183,11 @@ static void ports_refuse(mach_msg_header_t *request)
 static void ports_handle(struct port_service *service, mach_msg_header_t *request,
                          mig_reply_header_t *reply)
 {
+    struct rt_thread *self = rt_thread_self();
+
+    self->handling = (struct rt_handling){request->msgh_id, rt_arch_cycles()};
     service->demuxer(request, &reply->Head);
+    self->handling.id = 0;
     if (reply->RetCode == MIG_NO_REPLY)
         return;
     if (reply->RetCode != KERN_SUCCESS && !(reply->Head.msgh_bits & MACH_MSGH_BITS_COMPLEX))
@@ -197,6 +203,7 @@ static void ports_serve(void *arg)
 
     if (request == NULL || reply == NULL)
         rt_panic("no memory for a message buffer");
+    rt_level_enter(RT_LEVEL_RPC);
     for (;;) {
         mach_msg_return_t result =
             mach_msg(request, MACH_RCV_MSG, 0, RT_MESSAGE_MAX, service->bucket->set,
@@ -216,6 +223,7 @@ error_t ports_manage(struct port_bucket *bucket, const char *name, unsigned int 
     error_t error = 0;
     unsigned int i;
 
+    rt_assert(nthreads > 0);
     if (service == NULL)
         return ENOMEM;
     *service = (struct port_service){.bucket = bucket, .demuxer = demuxer};

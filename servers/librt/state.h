@@ -38,6 +38,7 @@ enum rt_wait_kind {
     RT_WAIT_READ,  /* a reader/writer lock, as a reader */
     RT_WAIT_WRITE, /* the same as a writer */
     RT_WAIT_COND,
+    RT_WAIT_TIME,
     RT_WAIT_ENDED, /* nothing: the thread's function has returned */
 };
 
@@ -54,17 +55,24 @@ struct rt_wait {
 struct rt_held {
     const void *object;
     const char *name;
-    bool shared; /* as a reader */
     uintptr_t sites[RT_HELD_SITES];
+    bool shared; /* as a reader */
+    uint8_t class;
 };
 
 /* The mach_msg that a thread is in; option is 0 when it is in none. */
 struct rt_transfer {
     mach_msg_option_t option;
-    mach_msg_id_t id;     /* of what is sent */
-    mach_port_t to;       /* where it is sent */
-    mach_port_t receives; /* where the answer, or a request, is received */
-    uint64_t since;       /* cycles */
+    mach_msg_id_t id; /* of what is sent */
+    mach_port_t to;   /* where it is sent */
+    mach_port_t from; /* where the answer, or a request, is received */
+    uint64_t since;   /* cycles */
+};
+
+/* The RPC that a thread handles; id is 0 when it handles none. */
+struct rt_handling {
+    mach_msg_id_t id;
+    uint64_t since; /* cycles */
 };
 
 #endif

@@ -5,7 +5,7 @@
  * waits can be explained. None of them is recursive; none may be used across tasks.
  *
  * None of these calls allocates memory, and none can fail: misuse (unlocking what one does not
- * hold, locking what one holds) is a panic.
+ * hold, locking what one holds) is a panic. The order in which locks are taken is checked: order.h.
  */
 #ifndef LIBRT_SYNC_H
 #define LIBRT_SYNC_H
@@ -19,6 +19,7 @@ struct rt_mutex {
     uint32_t state;           /* 0 free, 1 held, 2 held and perhaps waited for */
     const char *name;         /* not copied */
     struct rt_thread *holder; /* valid while held */
+    uint8_t class;            /* of locks with this name (order.c) */
 };
 
 struct rt_cond {
@@ -33,6 +34,7 @@ struct rt_rwlock {
     uint32_t nreaders;
     uint32_t nwriters_waiting;
     struct rt_thread *writer;
+    uint8_t class;
 };
 
 /* Make MUTEX a free mutex. NAME must outlive it. */

@@ -10,8 +10,6 @@
 #include "librt/state.h"
 #include "librt/thread.h"
 
-#define RT_STACK_BYTES (64u * 1024) /* power of two; the lowest page is a guard */
-
 #define RT_THREAD_MAGIC 0x6d627468u /* "mbth" */
 
 struct rt_thread {
@@ -21,6 +19,9 @@ struct rt_thread {
     struct rt_thread *next; /* an older one */
     struct rt_wait wait;
     struct rt_transfer transfer;
+    struct rt_handling handling;
+    mach_port_t serves;               /* where it has received requests last */
+    unsigned int level;               /* order.h */
     struct rt_held held[RT_HELD_MAX]; /* in the order in which they were taken */
     unsigned int nheld;
     mach_port_t port;
@@ -37,6 +38,11 @@ static inline struct rt_thread *rt_thread_of_stack(uintptr_t sp)
 {
     return (struct rt_thread *)((sp | (RT_STACK_BYTES - 1)) + 1 - sizeof(struct rt_thread));
 }
+
+#define RT_LABEL_MAX 48
+
+/* Write THREAD's name, and its number if that is not 0: "file/12". Returns TEXT. */
+const char *rt_thread_label(const struct rt_thread *thread, char text[RT_LABEL_MAX]);
 
 /* Make ADDRESS, the lowest of an aligned stack, a thread's. => for librt's start only. */
 struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*entry)(void *),

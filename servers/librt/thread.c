@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "librt/thread-private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "librt/error.h"
@@ -19,6 +20,15 @@ struct rt_thread *rt_thread_self(void)
 const char *rt_thread_name(const struct rt_thread *thread)
 {
     return thread->name;
+}
+
+const char *rt_thread_label(const struct rt_thread *thread, char text[RT_LABEL_MAX])
+{
+    if (thread->number == 0)
+        snprintf(text, RT_LABEL_MAX, "%s", thread->name);
+    else
+        snprintf(text, RT_LABEL_MAX, "%s/%u", thread->name, (unsigned int)thread->number);
+    return text;
 }
 
 /* Put THREAD, which is new, into the task's list. */

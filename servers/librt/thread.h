@@ -11,6 +11,8 @@
 
 struct rt_thread;
 
+#define RT_STACK_BYTES (64u * 1024) /* power of two; the lowest page is a guard */
+
 /*
  * Start a thread that runs ENTRY(ARG). NAME (not copied) appears in crash reports. *THREAD is its
  * handle, for as long as it runs; THREAD may be null.

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "librt/mach.h"
+#include "librt/thread.h"
 
 static inline uint64_t rt_arch_cycles(void)
 {
@@ -22,6 +23,27 @@ static inline uintptr_t rt_arch_stack_pointer(void)
 
     __asm__("movl %%esp, %0" : "=r"(sp));
     return sp;
+}
+
+/*
+ * Who called the function whose frame is FRAME, who called that, and so on: COUNT of them at most;
+ * what is not known becomes 0. Frames of functions without a frame pointer end it.
+ * => FRAME is on the calling thread's stack.
+ */
+static inline void rt_arch_callers(const void *frame, uintptr_t *callers, unsigned int count)
+{
+    const uintptr_t *at = frame;
+
+    for (unsigned int i = 0; i < count; i++) {
+        uintptr_t next = at == NULL ? 0 : at[0];
+
+        callers[i] = at == NULL ? 0 : at[1];
+        /* A caller's frame is higher up on the same stack (thread.h). */
+        at = next > (uintptr_t)at && next % sizeof(next) == 0 &&
+                     (next ^ (uintptr_t)frame) < RT_STACK_BYTES
+                 ? (const uintptr_t *)next
+                 : NULL;
+    }
 }
 
 /* I/O ports. => the task has been given them (i386_io_perm_modify), else this is an exception. */

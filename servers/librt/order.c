@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Locks of one name are a class. For each class a word has a bit for every class that has been
+ * taken with it held. A lock is checked against each that its taker holds: when the bit is there
+ * already, as nearly always, that is all. A new bit is looked at once: if the lock that is held can
+ * be reached from the new one, along bits that were there before, then two threads could wait for
+ * each other.
+ *
+ * The places of each pair of classes are kept, to be named when the other order turns up.
+ */
+#include "librt/order.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "librt/i386/arch.h"
+#include "librt/log.h"
+#include "librt/order-private.h"
+#include "librt/rt.h"
+#include "librt/symbol.h"
+#include "librt/sync-private.h"
+
+#define ORDER_CLASSES   64 /* class 0 is none */
+#define ORDER_PAIRS     256
+#define ORDER_PLACE_MAX 320
+
+/* RPCs of our own interfaces (servers/defs); what the kernel answers has other numbers. */
+#define ORDER_CALL_FIRST 30000
+#define ORDER_CALL_LAST  39999
+
+/* THREAD's label, for as long as the block around it lives. */
+#define LABEL(thread) rt_thread_label(thread, (char[RT_LABEL_MAX]){0})
+
+/* Class SECOND has been taken by THREAD with class FIRST held. */
+struct order_pair {
+    uint8_t first;
+    uint8_t second;
+    const struct rt_thread *thread;
+    uintptr_t first_sites[RT_HELD_SITES];
+    uintptr_t second_sites[RT_HELD_SITES];
+};
+
+static struct rt_mutex order_lock = {.name = "order"}; /* guards changes of what follows */
+static const char *order_names[ORDER_CLASSES];
+static unsigned int order_nclasses = 1;
+static uint64_t order_after[ORDER_CLASSES];
+static uint64_t order_nested; /* the classes that may be taken inside themselves */
+static struct order_pair order_pairs[ORDER_PAIRS];
+static unsigned int order_npairs;
+
+/* --- Violations ------------------------------------------------------------------------------ */
+
+static void order_place(const uintptr_t *sites, char *text)
+{
+    struct rt_symbols table = {rt_image.symbols, rt_image.symbols_end};
+
+    rt_symbol_callers(&table, sites, RT_HELD_SITES, text, ORDER_PLACE_MAX);
+}
+
+/* Say FORMAT for people, and end the run with it. */
+__attribute__((format(printf, 1, 2))) static _Noreturn void order_violation(const char *format, ...)
+{
+    char sentence[RT_LINE_MAX - 64];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    rt_log("%s", sentence);
+    rt_emit("end status=99 reason=\"%s: %s\"", rt_image.name, sentence);
+    rt_end(RT_END_FAILED);
+}
+
+static _Noreturn void order_violation_nested(const struct rt_thread *self,
+                                             const struct rt_held *held, const uintptr_t *sites)
+{
+    char first[ORDER_PLACE_MAX], second[ORDER_PLACE_MAX];
+
+    order_place(held->sites, first);
+    order_place(sites, second);
+    order_violation("lock order: %s takes %s at %s with another %s held since %s", LABEL(self),
+                    held->name, second, held->name, first);
+}
+
+static const struct order_pair *order_pair_lookup(uint8_t first, uint8_t second)
+{
+    for (unsigned int i = 0; i < order_npairs; i++)
+        if (order_pairs[i].first == first && order_pairs[i].second == second)
+            return &order_pairs[i];
+    return NULL;
+}
+
+/* The last step of the way from FROM to TO, which there is. */
+static const struct order_pair *order_way_end(uint8_t from, uint8_t to);
+
+/* Say where PAIR was taken. PLACE becomes that of the second lock. */
+static void order_pair_print(const struct order_pair *pair, char *place)
+{
+    char first[ORDER_PLACE_MAX];
+
+    order_place(pair->first_sites, first);
+    order_place(pair->second_sites, place);
+    rt_log("lock order: %s held %s, taken at %s, and took %s at %s", LABEL(pair->thread),
+           order_names[pair->first], first, order_names[pair->second], place);
+}
+
+static _Noreturn void order_violation_pair(const struct rt_thread *self, const struct rt_held *held,
+                                           uint8_t class, const uintptr_t *sites)
+{
+    const struct order_pair *pair = order_way_end(class, held->class);
+    char first[ORDER_PLACE_MAX], second[ORDER_PLACE_MAX], other[ORDER_PLACE_MAX];
+
+    order_place(held->sites, first);
+    order_place(sites, second);
+    rt_log("lock order: %s holds %s, taken at %s, and takes %s at %s", LABEL(self), held->name,
+           first, order_names[class], second);
+    snprintf(other, sizeof(other), "an unknown place");
+    if (pair != NULL)
+        order_pair_print(pair, other);
+    order_violation("lock order: %s is taken at %s with %s held; but %s was taken at %s with %s "
+                    "held",
+                    order_names[class], second, held->name, held->name, other,
+                    pair == NULL ? order_names[class] : order_names[pair->first]);
+}
+
+/* --- Classes --------------------------------------------------------------------------------- */
+
+/* => order_lock held. */
+static uint8_t order_class_find(const char *name)
+{
+    for (unsigned int i = 1; i < order_nclasses; i++)
+        if (strcmp(order_names[i], name) == 0)
+            return (uint8_t)i;
+    if (order_nclasses == ORDER_CLASSES)
+        rt_panic("locks have more than %d names", ORDER_CLASSES - 1);
+    order_names[order_nclasses] = name;
+    return (uint8_t)order_nclasses++;
+}
+
+static uint8_t order_class(struct rt_thread *self, const struct rt_order_lock *lock)
+{
+    if (*lock->class == 0) {
+        rt_mutex_enter(&order_lock, self);
+        *lock->class = order_class_find(lock->name);
+        rt_mutex_leave(&order_lock);
+    }
+    return *lock->class;
+}
+
+void rt_order_nests(const char *name)
+{
+    rt_mutex_enter(&order_lock, rt_thread_self());
+    order_nested |= UINT64_C(1) << order_class_find(name);
+    rt_mutex_leave(&order_lock);
+}
+
+/* --- Pairs ----------------------------------------------------------------------------------- */
+
+/* The classes from which TO can be reached, itself among them. */
+static uint64_t order_before(uint8_t to)
+{
+    uint64_t found = UINT64_C(1) << to;
+    uint64_t previous;
+
+    do {
+        previous = found;
+        for (unsigned int i = 1; i < order_nclasses; i++)
+            if ((order_after[i] & found) != 0)
+                found |= UINT64_C(1) << i;
+    } while (found != previous);
+    return found;
+}
+
+static bool order_reaches(uint8_t from, uint8_t to)
+{
+    return (order_before(to) >> from & 1) != 0;
+}
+
+static const struct order_pair *order_way_end(uint8_t from, uint8_t to)
+{
+    for (unsigned int i = 1; i < order_nclasses; i++)
+        if ((order_after[i] >> to & 1) != 0 && order_reaches(from, (uint8_t)i))
+            return order_pair_lookup((uint8_t)i, to);
+    return NULL;
+}
+
+/* Remember that CLASS is taken at SITES with HELD held. A full table loses places, not the order.
+ */
+static void order_pair_add(const struct rt_thread *self, const struct rt_held *held, uint8_t class,
+                           const uintptr_t *sites)
+{
+    order_after[held->class] |= UINT64_C(1) << class;
+    if (order_npairs == ORDER_PAIRS)
+        return;
+    order_pairs[order_npairs] =
+        (struct order_pair){.first = held->class, .second = class, .thread = self};
+    memcpy(order_pairs[order_npairs].first_sites, held->sites, sizeof(held->sites));
+    memcpy(order_pairs[order_npairs].second_sites, sites, sizeof(held->sites));
+    order_npairs++;
+}
+
+static void order_pair_check(struct rt_thread *self, const struct rt_held *held, uint8_t class,
+                             const void *frame)
+{
+    uintptr_t sites[RT_HELD_SITES];
+
+    rt_arch_callers(frame, sites, RT_HELD_SITES);
+    if (held->class == class)
+        order_violation_nested(self, held, sites);
+    rt_mutex_enter(&order_lock, self);
+    if (order_reaches(class, held->class))
+        order_violation_pair(self, held, class, sites);
+    order_pair_add(self, held, class, sites);
+    rt_mutex_leave(&order_lock);
+}
+
+/* Whether taking CLASS with HELD held is known to be in order. */
+static bool order_is_known(const struct rt_held *held, uint8_t class)
+{
+    if (held->class == class)
+        return (order_nested >> class & 1) != 0;
+    return (order_after[held->class] >> class & 1) != 0;
+}
+
+/* --- What threads hold ----------------------------------------------------------------------- */
+
+void rt_order_check(struct rt_thread *self, const struct rt_order_lock *lock, const void *frame)
+{
+    for (unsigned int i = 0; i < self->nheld; i++) {
+        const struct rt_held *held = &self->held[i];
+
+        if (held->object == lock->object)
+            rt_panic("%s takes %s twice", LABEL(self), lock->name);
+        if (!order_is_known(held, order_class(self, lock)))
+            order_pair_check(self, held, *lock->class, frame);
+    }
+}
+
+void rt_order_take(struct rt_thread *self, const struct rt_order_lock *lock, const void *frame)
+{
+    struct rt_held *held = &self->held[self->nheld];
+
+    if (self->nheld == RT_HELD_MAX)
+        rt_panic("%s holds more than %d locks", LABEL(self), RT_HELD_MAX);
+    held->object = lock->object;
+    held->name = lock->name;
+    held->class = order_class(self, lock);
+    held->shared = lock->shared;
+    rt_arch_callers(frame, held->sites, RT_HELD_SITES);
+    self->nheld++;
+}
+
+void rt_order_drop(struct rt_thread *self, const void *object)
+{
+    unsigned int i = self->nheld;
+
+    while (i > 0 && self->held[i - 1].object != object)
+        i--;
+    if (i == 0)
+        rt_panic("%s releases a lock that it does not hold", LABEL(self));
+    self->nheld--;
+    for (i--; i < self->nheld; i++)
+        self->held[i] = self->held[i + 1];
+}
+
+void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message)
+{
+    char taken[ORDER_PLACE_MAX], called[ORDER_PLACE_MAX];
+    uintptr_t sites[RT_HELD_SITES];
+    const struct rt_held *held;
+
+    if (self->nheld == 0 || message->msgh_id < ORDER_CALL_FIRST ||
+        message->msgh_id > ORDER_CALL_LAST)
+        return;
+    held = &self->held[self->nheld - 1];
+    rt_arch_callers(__builtin_frame_address(0), sites, RT_HELD_SITES);
+    order_place(held->sites, taken);
+    order_place(sites, called);
+    order_violation("a lock held across a call of a server: %s sends message %d at %s with %s "
+                    "held, taken at %s",
+                    LABEL(self), message->msgh_id, called, held->name, taken);
+}
+
+/* --- Levels ---------------------------------------------------------------------------------- */
+
+void rt_level_enter(unsigned int level)
+{
+    rt_thread_self()->level = level;
+}
+
+void rt_level_check(unsigned int level, const char *call)
+{
+    const struct rt_thread *self = rt_thread_self();
+    uintptr_t sites[RT_HELD_SITES];
+    char place[ORDER_PLACE_MAX];
+
+    if (self->level == 0 || self->level > level)
+        return;
+    rt_arch_callers(__builtin_frame_address(0), sites, RT_HELD_SITES);
+    order_place(sites, place);
+    order_violation("level order: %s, of level %u, calls %s at %s, which waits for level %u",
+                    LABEL(self), self->level, call, place, level);
+}

@@ -76,16 +76,27 @@ static const char *table_rate(uint64_t bytes, uint64_t microseconds, char text[S
     return text;
 }
 
-static void table_row_print(const struct table_row *row, FILE *stream)
+void table_columns_print(FILE *stream)
 {
-    const struct layer *counts = &row->counts;
+    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  %s\n", "layer", "policy", "count", "bytes",
+            "average", "largest", "MB/s", "sizes from:count");
+}
+
+void table_layer_print(const char *layer, const char *policy, const struct layer *counts,
+                       uint64_t microseconds, FILE *stream)
+{
     char rate[SIZE_TEXT_BYTES];
 
-    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  ", row->layer, row->boot->policy->choice.name,
-            NUMBER_TEXT(counts->count), NUMBER_TEXT(counts->bytes),
-            NUMBER_TEXT(layer_average(counts)), NUMBER_TEXT(counts->max),
-            table_rate(counts->bytes, row->microseconds, rate));
+    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  ", layer, policy, NUMBER_TEXT(counts->count),
+            NUMBER_TEXT(counts->bytes), NUMBER_TEXT(layer_average(counts)),
+            NUMBER_TEXT(counts->max), table_rate(counts->bytes, microseconds, rate));
     table_hist_print(counts, stream);
+}
+
+static void table_row_print(const struct table_row *row, FILE *stream)
+{
+    table_layer_print(row->layer, row->boot->policy->choice.name, &row->counts, row->microseconds,
+                      stream);
 }
 
 /* Pages that the job dirties. */
@@ -207,8 +218,7 @@ static void table_head_print(const struct run *run, FILE *stream)
             options->machine->name, options->disk->choice.name, SIZE_TEXT(options->mem_bytes),
             options->accel->name, options->boot->name, options->kernel_version,
             options->origin->name);
-    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  %s\n", "layer", "policy", "count", "bytes",
-            "average", "largest", "MB/s", "sizes from:count");
+    table_columns_print(stream);
 }
 
 static void table_times_print(const struct run *run, FILE *stream)

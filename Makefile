@@ -10,13 +10,15 @@ BUILD := build
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run test list help all servers repin check-style clean distclean
+TARGETS := run trace test list help all servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
 	FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep MACHINE=machine MEM=mem NAME=name POLICY=policy \
 	SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events
-VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
+# The same for `make trace` and its reader.
+TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
+VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -62,7 +64,10 @@ help:
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
-all: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
+trace: $(TRACER)
+	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))
+
+all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
 
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
@@ -71,8 +76,9 @@ RUN_FILES = --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
 	--kernel-version $(KERNEL_VERSION) $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 quote = '$(subst ','\'',$(1))'
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))
-RUN_GIVEN = $(foreach v,$(RUN_VARIABLES),\
+options_given = $(foreach v,$(1),\
 	$(call run_option,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v)))))
+RUN_GIVEN = $(call options_given,$(RUN_VARIABLES))
 
 check-style: $(MIG_HEADERS) $(NEWLIB_STAMP)
 	$(Q)HOST_FLAGS='$(HOST_CFLAGS)' TASK_FLAGS='$(SERVER_CPPFLAGS) $(SERVER_CFLAGS)' \

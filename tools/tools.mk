@@ -11,7 +11,7 @@ SAY ?= @:
 HOST_CC ?= gcc
 PKG_CONFIG ?= pkg-config
 
-HOST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Iservers
+HOST_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -Iservers -Itools
 JANSSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags jansson)
 JANSSON_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
 
@@ -19,16 +19,25 @@ RUNNER := $(B)/host/machbed-run
 RUN_SOURCES := $(wildcard tools/run/*.c) servers/libpattern/pattern.c
 RUN_OBJECTS := $(RUN_SOURCES:%.c=$(B)/host/obj/%.o)
 
+# The trace's reader uses the runner's readers.
+TRACER := $(B)/host/machbed-trace
+TRACE_SOURCES := $(wildcard tools/trace/*.c) $(filter-out tools/run/main.c,$(RUN_SOURCES))
+TRACE_OBJECTS := $(TRACE_SOURCES:%.c=$(B)/host/obj/%.o)
+
 FRAGMENT := $(B)/host/machbed-fragment
 FRAGMENT_OBJECTS := $(B)/host/obj/tools/fragment/fragment.o
 EXT2FS_LIBS = $(shell $(PKG_CONFIG) --libs ext2fs com_err)
 
 .PHONY: tools
-tools: $(RUNNER) $(FRAGMENT)
+tools: $(RUNNER) $(TRACER) $(FRAGMENT)
 
 $(RUNNER): $(RUN_OBJECTS)
 	$(SAY) "  LINK    $@"
 	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS)
+
+$(TRACER): $(TRACE_OBJECTS)
+	$(SAY) "  LINK    $@"
+	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS) -lm
 
 $(FRAGMENT): $(FRAGMENT_OBJECTS)
 	$(SAY) "  LINK    $@"
@@ -39,4 +48,4 @@ $(B)/host/obj/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(RUN_OBJECTS:.o=.d) $(FRAGMENT_OBJECTS:.o=.d)
+-include $(sort $(RUN_OBJECTS:.o=.d) $(TRACE_OBJECTS:.o=.d)) $(FRAGMENT_OBJECTS:.o=.d)

@@ -41,13 +41,18 @@ static uint32_t ext2_dir_nblocks(const struct ext2_inode *dir)
 static error_t ext2_dir_get(struct ext2_inode *dir, uint32_t index, uint32_t *block, uint8_t **data)
 {
     struct ext2_run run;
+    *block = 0;
+    *data = NULL;
     error_t error = ext2_map_piece(dir, index, 1, &run);
     if (error != 0)
         return error;
     if (run.block == 0)
         return ext2_damage(dir->fs, "directory %u has a hole", (unsigned)dir->ino);
+    void *bytes = NULL;
     *block = run.block;
-    return ext2_get(dir->fs, run.block, EXT2_READ, data);
+    error = ext2_get(dir->fs, run.block, EXT2_READ, &bytes);
+    *data = bytes;
+    return error;
 }
 
 static struct ext2_dirent *ext2_dirent_at(uint8_t *data, uint32_t offset)
@@ -195,7 +200,7 @@ error_t ext2_place_find(struct ext2_inode *dir, const struct ext2_name *name,
 /* Fill a new block with one unused entry. */
 static error_t ext2_dir_block_init(struct ext2_fs *fs, uint32_t block)
 {
-    uint8_t *data;
+    void *data;
     error_t error = ext2_get(fs, block, EXT2_NEW, &data);
     if (error != 0)
         return error;
@@ -399,7 +404,7 @@ error_t ext2_dir_init(struct ext2_inode *dir, uint32_t parent)
 {
     struct ext2_run run;
     struct ext2_fs *fs = dir->fs;
-    uint8_t *data;
+    void *data;
     uint8_t type = ext2_has_filetype(fs) ? 2 : 0;
     error_t error = ext2_grow(dir, 0, 1, true, &run);
     if (error == 0)

@@ -111,12 +111,13 @@ static uint32_t ext2_descs_per_block(const struct ext2_fs *fs)
 
 static error_t ext2_groups_load_block(struct ext2_fs *fs, uint32_t index)
 {
-    struct ext2_group_desc *descs;
+    void *data;
     uint32_t block = fs->super.first_data_block + 1 + index / ext2_descs_per_block(fs);
     uint32_t end = index + ext2_descs_per_block(fs);
-    error_t error = ext2_get(fs, block, EXT2_READ, &descs);
+    error_t error = ext2_get(fs, block, EXT2_READ, &data);
     if (error != 0)
         return error;
+    struct ext2_group_desc *descs = data;
     for (uint32_t i = index; i < end && i < fs->ngroups && error == 0; i++)
         error = ext2_group_init(fs, i, &descs[i - index]);
     ext2_put(fs, block, descs, false);
@@ -168,11 +169,12 @@ static bool ext2_groups_changed(const struct ext2_fs *fs, uint32_t index, uint32
 
 static error_t ext2_groups_store_block(struct ext2_fs *fs, uint32_t index, uint32_t end)
 {
-    struct ext2_group_desc *descs;
+    void *data;
     uint32_t block = fs->super.first_data_block + 1 + index / ext2_descs_per_block(fs);
-    error_t error = ext2_get(fs, block, EXT2_READ, &descs);
+    error_t error = ext2_get(fs, block, EXT2_READ, &data);
     if (error != 0)
         return error;
+    struct ext2_group_desc *descs = data;
     for (uint32_t i = index; i < end; i++) {
         struct ext2_group *group = &fs->groups[i];
         descs[i - index].free_blocks_count = (uint16_t)group->nblocks_free;

@@ -46,9 +46,11 @@ static error_t ext2_branch_find(struct ext2_inode *inode, uint32_t first,
         ext2_branch_release(branch, false);
         if (!ext2_blocks_valid(fs, block, 1))
             return ext2_damage(fs, "inode %u has block %u", (unsigned)inode->ino, (unsigned)block);
-        error_t error = ext2_get(fs, block, EXT2_READ, &branch->pointers);
+        void *data;
+        error_t error = ext2_get(fs, block, EXT2_READ, &data);
         if (error != 0)
             return error;
+        branch->pointers = data;
         branch->holder = block;
         branch->level++;
     }
@@ -111,17 +113,17 @@ static void ext2_pointers_fill(uint32_t *pointers, uint32_t block, uint32_t coun
 static error_t ext2_branch_write(const struct ext2_branch *branch, const struct ext2_run *run)
 {
     struct ext2_fs *fs = branch->inode->fs;
-    uint32_t *pointers;
+    void *data;
     for (unsigned int i = 0; i < branch->nmade; i++) {
         bool last = i + 1 == branch->nmade;
         uint32_t slot = branch->path.slot[branch->level + i + 1];
-        error_t error = ext2_get(fs, branch->made[i], EXT2_NEW, &pointers);
+        error_t error = ext2_get(fs, branch->made[i], EXT2_NEW, &data);
         if (error != 0)
             return error;
-        memset(pointers, 0, fs->block_size);
-        ext2_pointers_fill(pointers + slot, last ? run->block : branch->made[i + 1],
+        memset(data, 0, fs->block_size);
+        ext2_pointers_fill((uint32_t *)data + slot, last ? run->block : branch->made[i + 1],
                            last ? run->count : 1);
-        ext2_put(fs, branch->made[i], pointers, true);
+        ext2_put(fs, branch->made[i], data, true);
     }
     return 0;
 }

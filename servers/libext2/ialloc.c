@@ -19,7 +19,7 @@ static struct ext2_group *ext2_group_roomiest(struct ext2_fs *fs, struct ext2_gr
 }
 
 /* The first group from NEAR on, around, that has a free inode; null: none has. */
-static struct ext2_group *ext2_group_next(struct ext2_fs *fs, struct ext2_group *near)
+static struct ext2_group *ext2_group_next(struct ext2_fs *fs, const struct ext2_group *near)
 {
     uint32_t index = (uint32_t)(near - fs->groups);
     for (uint32_t i = 0; i < fs->ngroups; i++) {

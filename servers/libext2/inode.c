@@ -233,7 +233,7 @@ void ext2_inode_ref(struct ext2_inode *inode)
 static error_t ext2_xattr_release(struct ext2_inode *inode)
 {
     struct ext2_fs *fs = inode->fs;
-    struct ext2_xattr_header *header;
+    void *data;
     uint32_t block = inode->disk.file_acl;
     if (block == 0)
         return 0;
@@ -241,9 +241,10 @@ static error_t ext2_xattr_release(struct ext2_inode *inode)
     inode->disk.blocks -= inode->disk.blocks >= fs->sectors_per_block ? fs->sectors_per_block : 0;
     if (!ext2_blocks_valid(fs, block, 1))
         return ext2_damage(fs, "extended attributes in block %u", (unsigned)block);
-    error_t error = ext2_get(fs, block, EXT2_READ, &header);
+    error_t error = ext2_get(fs, block, EXT2_READ, &data);
     if (error != 0)
         return error;
+    struct ext2_xattr_header *header = data;
     bool damaged = header->magic != EXT2_XATTR_MAGIC || header->refcount == 0;
     bool shared = !damaged && header->refcount > 1;
     if (shared)

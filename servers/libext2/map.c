@@ -76,15 +76,16 @@ static error_t ext2_map_step(struct ext2_inode *inode, const struct ext2_path *p
                              struct ext2_run *run)
 {
     struct ext2_fs *fs = inode->fs;
-    uint32_t *pointers;
+    void *data;
     uint32_t here = *block;
     uint32_t slot = path->slot[level];
     uint32_t limit = 1u << fs->pointer_shift;
     error_t error = ext2_map_check(inode, here, 1);
     if (error == 0)
-        error = ext2_get(fs, here, EXT2_READ, &pointers);
+        error = ext2_get(fs, here, EXT2_READ, &data);
     if (error != 0)
         return error;
+    const uint32_t *pointers = data;
     *block = level < path->depth ? pointers[slot] : 0;
     if (level == path->depth) {
         ext2_map_leaf(pointers, slot, limit, count, run);
@@ -92,7 +93,7 @@ static error_t ext2_map_step(struct ext2_inode *inode, const struct ext2_path *p
         ext2_map_leaf(pointers, slot, limit, limit, run);
         ext2_map_hole(fs, path, level, run->count, count, run);
     }
-    ext2_put(fs, here, pointers, false);
+    ext2_put(fs, here, data, false);
     return 0;
 }
 

@@ -77,7 +77,7 @@ static error_t ext2_link_target_write(struct ext2_inode *inode, const struct ext
 {
     struct ext2_fs *fs = inode->fs;
     struct ext2_run run;
-    char *data;
+    void *data;
     size_t length = making->target_length;
     if (length < sizeof inode->disk.block) {
         memcpy(inode->disk.block, making->target, length);
@@ -201,7 +201,7 @@ error_t ext2_symlink(struct ext2_inode *dir, const char *name, const char *targe
 static error_t ext2_link_target_read(struct ext2_inode *inode, char *buffer, size_t length)
 {
     struct ext2_run run;
-    char *data;
+    void *data;
     error_t error = ext2_map_piece(inode, 0, 1, &run);
     if (error == 0 && run.block == 0)
         error = ext2_damage(inode->fs, "symbolic link %u has no block", (unsigned)inode->ino);

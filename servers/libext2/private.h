@@ -85,7 +85,7 @@ void ext2_fs_unlock(struct ext2_fs *fs);
 uint32_t ext2_fs_now(struct ext2_fs *fs);
 
 /* Any lock. */
-error_t ext2_get(struct ext2_fs *fs, uint32_t block, enum ext2_how how, void *data_out);
+error_t ext2_get(struct ext2_fs *fs, uint32_t block, enum ext2_how how, void **data);
 void ext2_put(struct ext2_fs *fs, uint32_t block, void *data, bool dirty);
 void ext2_forget(struct ext2_fs *fs, uint32_t block, uint32_t count);
 

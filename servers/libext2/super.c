@@ -31,9 +31,8 @@ uint32_t ext2_fs_now(struct ext2_fs *fs)
     return now > fs->super.wtime ? now : fs->super.wtime;
 }
 
-error_t ext2_get(struct ext2_fs *fs, uint32_t block, enum ext2_how how, void *data_out)
+error_t ext2_get(struct ext2_fs *fs, uint32_t block, enum ext2_how how, void **data)
 {
-    void **data = data_out;
     return fs->ops->get(fs->hook, (uint64_t)block << fs->block_shift, fs->block_size, how, data);
 }
 

@@ -58,13 +58,14 @@ static void ext2_shrink_block(struct ext2_shrink *shrink, uint32_t block, unsign
                               uint64_t keep)
 {
     struct ext2_fs *fs = shrink->inode->fs;
-    uint32_t *pointers;
-    error_t error = ext2_get(fs, block, EXT2_READ, &pointers);
+    void *data;
+    error_t error = ext2_get(fs, block, EXT2_READ, &data);
     if (error != 0) {
         ext2_shrink_fail(shrink, error, false);
         (void)ext2_damage(fs, "blocks are lost behind block %u", (unsigned)block); /* recorded */
         return;
     }
+    uint32_t *pointers = data;
     bool dirty = false;
     uint64_t span = ext2_level_span(fs, level);
     for (uint32_t i = (uint32_t)(keep / span); i < 1u << fs->pointer_shift && !shrink->stop; i++) {

@@ -12,7 +12,6 @@
 #define EXERCISE_NAMES  64u /* of a directory that are kept at a time */
 
 struct exercise {
-    struct device *device;
     struct ext2_fs *fs;
     struct exercise_counts counts;
 };
@@ -138,7 +137,7 @@ static void exercise_ravage(struct exercise *exercise, struct ext2_inode *dir, u
 
 error_t exercise_all(struct device *device, struct exercise_counts *counts)
 {
-    struct exercise exercise = {.device = device};
+    struct exercise exercise = {.fs = NULL};
     struct ext2_inode *root;
     struct ext2_statfs statfs;
     error_t error = ext2_mount(&device_ops, device, device->size, false, &exercise.fs);
@@ -282,7 +281,7 @@ static void script_step(struct script *script, const uint8_t *bytes)
 
 error_t exercise_script(struct device *device, const uint8_t *bytes, size_t length)
 {
-    struct script script = {.exercise = {.device = device}};
+    struct script script = {.inodes = {NULL}};
     struct ext2_fs *fs;
     error_t error = ext2_mount(&device_ops, device, device->size, false, &fs);
     if (error != 0)

@@ -39,3 +39,21 @@ $(eval $(call libext2_tests_kind,asan,$(LIBEXT2_ASAN)))
 $(eval $(call libext2_tests_kind,tsan,$(LIBEXT2_TSAN)))
 $(foreach t,$(filter-out threads,$(LIBEXT2_TESTS)),$(eval $(call libext2_test,$(t),asan,$(LIBEXT2_ASAN))))
 $(eval $(call libext2_test,threads,tsan,$(LIBEXT2_TSAN)))
+
+# Damaged images: those of e2fsprogs' own tests, and what a fuzzer makes of sound ones.
+$(BUILD)/tests/e2fsprogs/images: tests/unit/libext2/e2fsprogs-images.sh
+	$(SAY) "  GET     damaged images of e2fsprogs"
+	$(Q)tests/unit/libext2/e2fsprogs-images.sh $(@D)
+
+$(BUILD)/tests/unit/test-libext2-damage: | $(BUILD)/tests/e2fsprogs/images
+
+$(BUILD)/tests/fuzz/libext2: tests/fuzz/libext2.c $(LIBEXT2_SOURCES) \
+		$(addprefix tests/unit/libext2/,device.c exercise.c file.c fuzz.c image.c) \
+		$(wildcard servers/libext2/*.h tests/unit/libext2/*.h)
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $@"
+	$(Q)clang -std=gnu11 -D_GNU_SOURCE -O1 -g -Iservers -Itests/unit/libext2 \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^)
+
+tests/unit/libext2/fuzz.t: $(BUILD)/tests/fuzz/libext2
+UNIT_TESTS += tests/unit/libext2/fuzz.t

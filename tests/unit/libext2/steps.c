@@ -229,7 +229,8 @@ static const char *step_old_name(const struct world *world, uint32_t dir, uint32
     const struct model_node *node = &world->model.nodes[dir];
     if (node->nentries == 0 || number % 8 == 0)
         return step_name(number / 8, buffer);
-    return strcpy(buffer, node->entries[number / 8 % node->nentries].name);
+    const char *name = node->entries[number / 8 % node->nentries].name;
+    return memcpy(buffer, name, strlen(name) + 1);
 }
 
 static void step_remove(struct world *world, const struct step *step, bool directory)

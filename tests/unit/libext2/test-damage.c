@@ -60,8 +60,10 @@ static void what_the_fuzzer_has_found_does_no_harm(void **state)
     char path[512];
     (void)state;
     DIR *folder = opendir(DAMAGE_FOUND);
-    if (folder == NULL)
-        skip();
+    if (folder == NULL) {
+        fail_msg("run this at the top of the project");
+        return;
+    }
     while ((entry = readdir(folder)) != NULL) {
         snprintf(path, sizeof path, "%s/%s", DAMAGE_FOUND, entry->d_name);
         if (entry->d_name[0] != '.')

@@ -92,12 +92,12 @@ static void fail_script_names(struct fail *fail, struct ext2_inode *dir)
     unsigned int count = 0;
     struct ext2_inode *inode;
     for (unsigned int i = 0; i < 7; i++) {
-        snprintf(name, sizeof name, "%u-%0150u", i, 0);
+        snprintf(name, sizeof name, "%u-%0150u", i, 0u);
         fail_put(fail_file(fail, dir, name));
     }
     (void)fail_went(fail, ext2_dir_iterate(dir, 0, fail_visit, &count));
     for (unsigned int i = 0; i < 7; i++) {
-        snprintf(name, sizeof name, "%u-%0150u", i, 0);
+        snprintf(name, sizeof name, "%u-%0150u", i, 0u);
         if (fail_went(fail, ext2_lookup(dir, name, &inode))) {
             (void)fail_went(fail, ext2_unlink(dir, name));
             ext2_inode_put(inode);
@@ -109,12 +109,12 @@ static void fail_script_links(struct fail *fail, struct ext2_inode *root)
 {
     struct ext2_inode *inode;
     char target[200] = {0};
-    char buffer[200];
     size_t done;
     memset(target, 't', sizeof target - 1);
     if (fail_went(fail, ext2_symlink(root, "short", "target", 0, 0, &inode)))
         ext2_inode_put(inode);
     if (fail_went(fail, ext2_symlink(root, "long", target, 0, 0, &inode))) {
+        char buffer[200];
         (void)fail_went(fail, ext2_readlink(inode, buffer, sizeof buffer, &done));
         (void)fail_went(fail, ext2_link(root, "link", inode));
         ext2_inode_put(inode);

@@ -90,7 +90,7 @@ static bool model_passes(const struct step *steps, uint32_t count, unsigned int 
 /* Leave out as much as can be without the failure going away. Returns how many steps are left. */
 static uint32_t model_shrink(struct step *steps, uint32_t count, unsigned int image)
 {
-    struct step *shorter = calloc(count, sizeof *shorter);
+    struct step *shorter = calloc(count + 1, sizeof *shorter);
     for (uint32_t part = count / 2; part > 0; part /= 2)
         for (uint32_t at = 0; at + part <= count;) {
             memcpy(shorter, steps, at * sizeof *steps);

@@ -184,7 +184,7 @@ static void boot_marks_check(struct boot *boot)
                     boot->trace.starts, boot->trace.stops);
 }
 
-static const struct file_map *boot_map(const struct boot *boot)
+const struct file_map *boot_map(const struct boot *boot)
 {
     return job_is_ext2(boot->job) ? &boot->volume.map : &boot->map;
 }

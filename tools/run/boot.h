@@ -53,6 +53,9 @@ void boot_destroy(struct boot *boot);
  */
 void boot_run(struct boot *boot, const struct folder *run, const struct command *command);
 
+/* Where the job's bytes lie on the disk. => empty before the boot was judged. */
+const struct file_map *boot_map(const struct boot *boot);
+
 /* Bytes of a block: the file system's, or for a bare object the page. 0: not known. */
 uint64_t boot_block_bytes(const struct boot *boot);
 

@@ -6,14 +6,18 @@
  *                            the pageout daemon always sends single pages
  *   8 pages a disk command   the kernel's IDE and AHCI drivers hand the disk the buffers of one
  *                            call 8 at a time (MAX_BUF of the glue, a page each)
+ *   one page a data_request  vm_fault.c of GNU Mach
  *   a policy's own           choice.c
+ *   a piece of the file      where its next block lies elsewhere on the disk, a write ends
  *
  * A sentence compares the largest request that was seen with these, and with the layer above. It
- * says what was measured; a cap that was not reached is not blamed.
+ * says what was measured; a cap that was not reached is not blamed. It is about the file data: a
+ * few requests for metadata have shapes of their own.
  */
 #include "explain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "size.h"
 
@@ -21,10 +25,11 @@
 #define EXPLAIN_COMMAND_CAP (8 * PAGE_BYTES)
 
 struct explain {
+    struct layer request; /* data_request */
     struct layer message; /* data_return */
     struct layer call;    /* store_write */
     struct layer command; /* disk_write */
-    const struct policy *policy;
+    const struct explain_case *explained;
     char *text;
 };
 
@@ -54,9 +59,56 @@ static void explain_message(const struct explain *explain)
                  cap);
 }
 
+static void explain_request(const struct explain *explain)
+{
+    if (explain->request.max == PAGE_BYTES)
+        snprintf(explain->text, EXPLAIN_BYTES,
+                 "capped by the kernel: a page fault asks for one page (%s bytes)",
+                 NUMBER_TEXT(PAGE_BYTES));
+}
+
+/* Adds to the sentence that some messages became several calls, if the file's pieces can be why. */
+static void explain_cuts(const struct explain *explain)
+{
+    size_t used = strlen(explain->text);
+    uint64_t messages = explain->message.count;
+    uint64_t calls = explain->call.count;
+    uint64_t pieces = explain->explained->map->count;
+
+    if (calls > messages && calls - messages < pieces)
+        snprintf(explain->text + used, EXPLAIN_BYTES - used,
+                 "; %s messages became %s calls, for the file lies in %s pieces on the disk",
+                 NUMBER_TEXT(messages), NUMBER_TEXT(calls), NUMBER_TEXT(pieces));
+}
+
+static void explain_call_below_cap(const struct explain *explain)
+{
+    const struct policy *policy = explain->explained->policy;
+    const struct file_map *map = explain->explained->map;
+    uint64_t max = explain->call.max;
+
+    if (map->count > 1 && max == file_map_longest(map) && max < explain->message.max) {
+        snprintf(
+            explain->text, EXPLAIN_BYTES,
+            "capped by where the blocks are: the file lies in %s pieces of at most %s bytes on "
+            "the disk",
+            NUMBER_TEXT(map->count), NUMBER_TEXT(max));
+    } else if (max == explain->message.max) {
+        snprintf(explain->text, EXPLAIN_BYTES,
+                 "capped by the message: no call holds more than one data_return; the policy's %s "
+                 "(%s bytes) are out of reach",
+                 policy->cap_words, NUMBER_TEXT(policy->cap_bytes));
+        explain_cuts(explain);
+    } else {
+        snprintf(explain->text, EXPLAIN_BYTES,
+                 "not capped: every run ended before the message's end and the policy's %s",
+                 policy->cap_words);
+    }
+}
+
 static void explain_call(const struct explain *explain)
 {
-    const struct policy *policy = explain->policy;
+    const struct policy *policy = explain->explained->policy;
     uint64_t max = explain->call.max;
     const char *cap = NUMBER_TEXT(policy->cap_bytes);
 
@@ -66,15 +118,21 @@ static void explain_call(const struct explain *explain)
     else if (max > policy->cap_bytes)
         snprintf(explain->text, EXPLAIN_BYTES,
                  "larger than the policy allows: %s (%s bytes) a call", policy->cap_words, cap);
-    else if (max == explain->message.max)
-        snprintf(explain->text, EXPLAIN_BYTES,
-                 "capped by the message: no call holds more than one data_return; the policy's %s "
-                 "(%s bytes) are out of reach",
-                 policy->cap_words, cap);
     else
-        snprintf(explain->text, EXPLAIN_BYTES,
-                 "not capped: every run ended before the message's end and the policy's %s",
-                 policy->cap_words);
+        explain_call_below_cap(explain);
+}
+
+/* Adds to the sentence what the driver writes more than it was told to. */
+static void explain_rounding(const struct explain *explain)
+{
+    const struct explain_case *explained = explain->explained;
+    size_t used = strlen(explain->text);
+
+    if (explained->rmw_bytes != 0)
+        snprintf(explain->text + used, EXPLAIN_BYTES - used,
+                 "; of a disk block (%s bytes) that is written in part the driver reads, changes "
+                 "and writes the whole: %s bytes more",
+                 NUMBER_TEXT(explained->device_block), NUMBER_TEXT(explained->rmw_bytes));
 }
 
 static void explain_command(const struct explain *explain)
@@ -95,28 +153,51 @@ static void explain_command(const struct explain *explain)
     else
         snprintf(explain->text, EXPLAIN_BYTES, "at most %s bytes a command, calls have up to %s",
                  NUMBER_TEXT(max), NUMBER_TEXT(explain->call.max));
+    explain_rounding(explain);
 }
 
 void explain_workload(const struct job *job, char text[EXPLAIN_BYTES])
 {
-    snprintf(text, EXPLAIN_BYTES,
-             "the job: stores of %s bytes into a mapping; counted are the pages that they dirty",
-             NUMBER_TEXT(job->bs));
+    const char *bs = NUMBER_TEXT(job->bs);
+
+    if (job_is_rpc(job))
+        snprintf(text, EXPLAIN_BYTES, "the job: %s of %s bytes",
+                 job_is_read(job) ? "io_read calls" : "io_write calls", bs);
+    else if (job_is_read(job))
+        snprintf(text, EXPLAIN_BYTES,
+                 "the job: loads of %s bytes from a mapping; counted are the pages that they touch",
+                 bs);
+    else
+        snprintf(
+            text, EXPLAIN_BYTES,
+            "the job: stores of %s bytes into a mapping; counted are the pages that they dirty",
+            bs);
 }
 
-void explain_layer(const struct layers *layers, enum layer_kind kind, const struct policy *policy,
+/* File data, or all if there is none. */
+static struct layer explain_counts(const struct layers *layers, enum layer_kind kind)
+{
+    const struct layer *file = &layers->at[kind][LAYER_FILE];
+
+    return file->count != 0 ? *file : layers_sum(layers, kind);
+}
+
+void explain_layer(const struct explain_case *explained, enum layer_kind kind,
                    char text[EXPLAIN_BYTES])
 {
     static explain_t *const explains[LAYER_KINDS] = {
+        [LAYER_DATA_REQUEST] = explain_request,
         [LAYER_DATA_RETURN] = explain_message,
         [LAYER_STORE_WRITE] = explain_call,
         [LAYER_DISK_WRITE] = explain_command,
     };
+    const struct layers *layers = explained->layers;
     const struct explain explain = {
-        .message = layers_sum(layers, LAYER_DATA_RETURN),
-        .call = layers_sum(layers, LAYER_STORE_WRITE),
-        .command = layers_sum(layers, LAYER_DISK_WRITE),
-        .policy = policy,
+        .request = explain_counts(layers, LAYER_DATA_REQUEST),
+        .message = explain_counts(layers, LAYER_DATA_RETURN),
+        .call = explain_counts(layers, LAYER_STORE_WRITE),
+        .command = explain_counts(layers, LAYER_DISK_WRITE),
+        .explained = explained,
         .text = text,
     };
 

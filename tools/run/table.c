@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The table has a group of rows for each layer, from the workload down to the disk, and in each a
- * row for each policy, so that what a policy changes stands side by side. Below a group stands
- * what capped it: once, if that is the same for all policies.
+ * row for each policy, so that what a policy changes stands side by side. Where there are both file
+ * data and metadata, the rows of each follow. Below a group stands what capped it: once, if that is
+ * the same for all policies.
  *
  * Rates: the workload's bytes over the time of filling, the layers of write-out over the time of
- * the sync. Reads have none, for part of them happens outside the clock.
+ * the sync. Reads and metadata have none, for part of them happens outside the clock.
  */
 #include "table.h"
 
@@ -14,9 +15,14 @@
 
 #include "explain.h"
 #include "size.h"
+#include "yardstick.h"
 
-#define TABLE_SIZES_COLUMN 76u         /* where the histogram starts */
+#define TABLE_SIZES_COLUMN 76u /* where the histogram starts */
+#define TABLE_CHECKS_MAX   16u
 #define TABLE_WORKLOAD     LAYER_KINDS /* a row that no layer of the guest stands behind */
+
+/* What of a layer a row shows. */
+enum table_part { TABLE_ALL, TABLE_FILE, TABLE_META };
 
 struct table_row {
     const char *layer;
@@ -99,13 +105,15 @@ static void table_row_print(const struct table_row *row, FILE *stream)
                       stream);
 }
 
-/* Pages that the job dirties. */
+/* The job's calls, or the pages of the mapping that it touches. */
 static struct layer table_workload(const struct boot *boot)
 {
     uint64_t bytes = boot->console.job.bytes;
-    struct layer layer = {.count = bytes / PAGE_BYTES, .bytes = bytes, .max = PAGE_BYTES};
+    uint64_t unit = job_is_rpc(boot->job) ? boot->job->bs : PAGE_BYTES;
+    struct layer layer = {0};
 
-    layer.hist[__builtin_ctzll(PAGE_BYTES)] = layer.count;
+    for (uint64_t i = 0; i < bytes / unit; i++)
+        layer_add(&layer, unit);
     return layer;
 }
 
@@ -120,9 +128,18 @@ static bool table_kind_is_write(unsigned kind)
     return kind == LAYER_DATA_RETURN || kind == LAYER_STORE_WRITE || kind == LAYER_DISK_WRITE;
 }
 
-/* Makes the row of a layer for one boot. Returns whether there is anything in it. */
-static bool table_row_make(struct table_row *row, const struct boot *boot, unsigned kind)
+static struct layer table_part_counts(const struct boot *boot, unsigned kind, enum table_part part)
 {
+    if (part == TABLE_ALL)
+        return layers_sum(&boot->layers, (enum layer_kind)kind);
+    return boot->layers.at[kind][part == TABLE_FILE ? LAYER_FILE : LAYER_META];
+}
+
+/* Makes the row of a layer for one boot. Returns whether there is anything in it. */
+static bool table_row_make(struct table_row *row, const struct boot *boot, unsigned kind,
+                           enum table_part part)
+{
+    static const char *const parts[] = {NULL, "  file data", "  metadata"};
     const struct console_job *job = &boot->console.job;
 
     row->boot = boot;
@@ -131,19 +148,28 @@ static bool table_row_make(struct table_row *row, const struct boot *boot, unsig
         row->counts = table_workload(boot);
         row->microseconds = job->fill_us;
     } else {
-        row->layer = layer_kind_name((enum layer_kind)kind);
-        row->counts = layers_sum(&boot->layers, (enum layer_kind)kind);
-        row->microseconds = table_kind_is_write(kind) ? table_write_time(job) : 0;
+        row->layer = part == TABLE_ALL ? layer_kind_name((enum layer_kind)kind) : parts[part];
+        row->counts = table_part_counts(boot, kind, part);
+        row->microseconds =
+            table_kind_is_write(kind) && part != TABLE_META ? table_write_time(job) : 0;
     }
     return row->counts.count != 0;
 }
 
 static void table_explain(const struct boot *boot, unsigned kind, char text[EXPLAIN_BYTES])
 {
+    const struct console *console = &boot->console;
+    struct explain_case explained = {
+        .layers = &boot->layers, .policy = boot->policy, .map = boot_map(boot)};
+
+    for (size_t i = 0; i < console->stores_count; i++) {
+        explained.device_block = console->stores[i].block;
+        explained.rmw_bytes += console->stores[i].rmw_bytes;
+    }
     if (kind == TABLE_WORKLOAD)
         explain_workload(boot->job, text);
     else
-        explain_layer(&boot->layers, (enum layer_kind)kind, boot->policy, text);
+        explain_layer(&explained, (enum layer_kind)kind, text);
 }
 
 static void table_sentence_print(const char *policy, const char *sentence, FILE *stream)
@@ -163,7 +189,7 @@ static bool table_sentence_is_common(const struct run *run, unsigned kind, const
         struct table_row row;
 
         table_explain(&run->boots[i], kind, other);
-        if (table_row_make(&row, &run->boots[i], kind) && strcmp(other, sentence) != 0)
+        if (table_row_make(&row, &run->boots[i], kind, TABLE_ALL) && strcmp(other, sentence) != 0)
             return false;
     }
     return true;
@@ -177,7 +203,7 @@ static void table_sentences_print(const struct run *run, unsigned kind, FILE *st
         struct table_row row;
 
         table_explain(boot, kind, sentence);
-        if (!table_row_make(&row, boot, kind) || sentence[0] == '\0')
+        if (!table_row_make(&row, boot, kind, TABLE_ALL) || sentence[0] == '\0')
             continue;
         if (table_sentence_is_common(run, kind, sentence)) {
             table_sentence_print("", sentence, stream);
@@ -187,33 +213,86 @@ static void table_sentences_print(const struct run *run, unsigned kind, FILE *st
     }
 }
 
-static void table_group_print(const struct run *run, unsigned kind, FILE *stream)
+/* Prints the rows of one part of a layer. Returns how many there are. */
+static unsigned table_rows_print(const struct run *run, unsigned kind, enum table_part part,
+                                 FILE *stream)
 {
     unsigned rows = 0;
 
     for (size_t i = 0; i < run->boots_count; i++) {
         struct table_row row;
 
-        if (!table_row_make(&row, &run->boots[i], kind))
+        if (!table_row_make(&row, &run->boots[i], kind, part))
             continue;
         if (rows++ > 0)
             row.layer = "";
         table_row_print(&row, stream);
     }
-    if (rows == 0)
+    return rows;
+}
+
+/* Whether a boot has both file data and metadata in that layer. */
+static bool table_is_split(const struct run *run, unsigned kind)
+{
+    for (size_t i = 0; i < run->boots_count && kind != TABLE_WORKLOAD; i++) {
+        const struct layer *parts = run->boots[i].layers.at[kind];
+
+        if (parts[LAYER_FILE].count != 0 && parts[LAYER_META].count != 0)
+            return true;
+    }
+    return false;
+}
+
+static void table_group_print(const struct run *run, unsigned kind, FILE *stream)
+{
+    if (table_rows_print(run, kind, TABLE_ALL, stream) == 0)
         return;
+    if (table_is_split(run, kind)) {
+        table_rows_print(run, kind, TABLE_FILE, stream);
+        table_rows_print(run, kind, TABLE_META, stream);
+    }
     table_sentences_print(run, kind, stream);
     fputc('\n', stream);
+}
+
+/* What a key of the job says that not every job has. */
+static void table_extras_print(const struct job *job, FILE *stream)
+{
+    if (strcmp(job->filename, "job.data") != 0)
+        fprintf(stream, " filename=%.40s", job->filename);
+    if (job->overwrite)
+        fprintf(stream, " overwrite=1");
+    if (job->fragment != 0)
+        fprintf(stream, " fragment=%s", NUMBER_TEXT(job->fragment));
+    if (job->verify)
+        fprintf(stream, " verify=1");
+    fputc('\n', stream);
+}
+
+/* The size of the file system's blocks, as a boot found it. */
+static void table_blocks_print(const struct run *run, FILE *stream)
+{
+    if (job_is_ext2(run->job) && run->boots_count != 0 && boot_block_bytes(&run->boots[0]) != 0)
+        fprintf(stream, " in blocks of %s", SIZE_TEXT(boot_block_bytes(&run->boots[0])));
+}
+
+static void table_job_print(const struct run *run, FILE *stream)
+{
+    const struct job *job = run->job;
+
+    fprintf(stream, "job %s: %s, fs=%s", job->name, SIZE_TEXT(job->size), job->fs);
+    table_blocks_print(run, stream);
+    fprintf(stream, ", rw=%s ioengine=%s bs=%s", job->rw, job->ioengine, SIZE_TEXT(job->bs));
+    if (!job_is_read(job))
+        fprintf(stream, " end_fsync=%d", job->end_fsync);
+    table_extras_print(job, stream);
 }
 
 static void table_head_print(const struct run *run, FILE *stream)
 {
     const struct options *options = run->options;
-    const struct job *job = run->job;
 
-    fprintf(stream, "job %s: %s, fs=%s rw=%s ioengine=%s bs=%s end_fsync=%d\n", job->name,
-            SIZE_TEXT(job->size), job->fs, job->rw, job->ioengine, SIZE_TEXT(job->bs),
-            job->end_fsync);
+    table_job_print(run, stream);
     fprintf(stream, "machine: %s, %s disk, %s of memory, %s, boot by %s; GNU Mach %s (%s)\n\n",
             options->machine->name, options->disk->choice.name, SIZE_TEXT(options->mem_bytes),
             options->accel->name, options->boot->name, options->kernel_version,
@@ -270,29 +349,50 @@ static void table_traces_print(const struct run *run, FILE *stream)
         fputc('\n', stream);
 }
 
-static void table_check_print(const char *layer, const struct boot *boot, const char *name,
-                              const char *result, FILE *stream)
-{
-    int column = fprintf(stream, "%-13s%-8s%s:", layer, boot->policy->choice.name, name);
+/* A check of a boot by its name. */
+struct table_check {
+    const char *name;
+    const char *result; /* "": not made */
+};
 
-    table_wrap(result, column < 0 ? 0 : (unsigned)column, 23, stream);
+/* Names of those that are ok on one line; what failed on lines of their own. */
+static void table_results_print(const char *layer, const struct boot *boot,
+                                const struct table_check *checks, size_t count, FILE *stream)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(checks[i].result, "ok") != 0)
+            continue;
+        if (!any)
+            fprintf(stream, "%-13s%-8sok:", layer, boot->policy->choice.name);
+        fprintf(stream, "%s %s", any ? "," : "", checks[i].name);
+        any = true;
+    }
+    if (any)
+        fputc('\n', stream);
+    for (size_t i = 0; i < count; i++) {
+        int column;
+
+        if (checks[i].result[0] == '\0' || strcmp(checks[i].result, "ok") == 0)
+            continue;
+        column = fprintf(stream, "%-13s%-8s%s:", any ? "" : layer, boot->policy->choice.name,
+                         checks[i].name);
+        table_wrap(checks[i].result, column < 0 ? 0 : (unsigned)column, 23, stream);
+        any = true;
+    }
 }
 
 static void table_boot_checks_print(const char *layer, const struct boot *boot, FILE *stream)
 {
-    if (boot->content[0] != '\0')
-        table_check_print(layer, boot, "content", boot->content, stream);
-    if (boot->fsck[0] != '\0')
-        table_check_print("", boot, "fsck", boot->fsck, stream);
-    if (boot->disk_agrees[0] != '\0')
-        table_check_print("", boot, "disk_agrees", boot->disk_agrees, stream);
-    for (size_t i = 0; i < boot->console.checks_count; i++) {
-        const struct console_check *check = &boot->console.checks[i];
-        char name[CONSOLE_WORD_BYTES + 16];
+    const struct console *console = &boot->console;
+    struct table_check checks[TABLE_CHECKS_MAX] = {
+        {"content", boot->content}, {"fsck", boot->fsck}, {"disk_agrees", boot->disk_agrees}};
+    size_t count = 3;
 
-        snprintf(name, sizeof(name), "%s, in the guest", check->name);
-        table_check_print("", boot, name, check->result, stream);
-    }
+    for (size_t i = 0; i < console->checks_count && count < TABLE_CHECKS_MAX; i++)
+        checks[count++] = (struct table_check){console->checks[i].name, console->checks[i].result};
+    table_results_print(layer, boot, checks, count, stream);
 }
 
 static void table_checks_print(const struct run *run, FILE *stream)
@@ -311,6 +411,7 @@ void table_print(const struct run *run, FILE *stream)
     table_head_print(run, stream);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         table_group_print(run, kinds[i], stream);
+    yardstick_print(run, stream);
     table_times_print(run, stream);
     table_traces_print(run, stream);
     table_checks_print(run, stream);

@@ -13,6 +13,7 @@ static const struct job sample_job = {
     .fs = "none",
     .rw = "write",
     .ioengine = "mmap",
+    .filename = "job.data",
     .fault = "none",
     .bs = 65536,
     .size = 134217728,

@@ -96,7 +96,7 @@ static void caps_that_differ_are_said_for_each_policy(void **state)
     assert_contains(text, "\n  page: capped by the policy: one page (4,096 bytes) a call\n");
     assert_contains(text, "\n  run128: capped by the message: no call holds more than one "
                           "data_return;");
-    assert_contains(text, "\n  page: not capped: each call is one command\n");
+    assert_contains(text, "\n  page: not capped: each call is one command; of a disk block");
     assert_contains(text, "\n  run128: capped by the kernel's disk driver: 8 buffers of a page "
                           "(32,768 bytes)");
 }
@@ -105,10 +105,9 @@ static void times_and_checks_are_said_for_each_boot(void **state)
 {
     (void)state;
     assert_contains(text, "page    fill 2.684 s, sync 4.000 s, both 6.684 s\n");
-    assert_contains(text,
-                    "checks       page    content: ok\n             page    disk_agrees: ok\n");
-    assert_contains(text, "             run128  content: byte 4,099 ");
-    assert_contains(text, "             run128  read_back, in the guest: ok\n");
+    assert_contains(text, "checks       page    ok: content, disk_agrees\n"
+                          "             run128  ok: disk_agrees, read_back\n"
+                          "             run128  content: byte 4,099 ");
 }
 
 static void a_boot_that_recorded_says_how_much(void **state)
@@ -117,6 +116,42 @@ static void a_boot_that_recorded_says_how_much(void **state)
     assert_contains(text,
                     "\ntrace        page    98,306 events, 12 dropped; printing took 31.4 s\n");
     assert_null(strstr(text, "run128  0 events"));
+}
+
+static void file_data_and_metadata_are_shown_apart_where_there_are_both(void **state)
+{
+    (void)state;
+    assert_contains(text, "\nstore_write  page        32,768 ");
+    assert_contains(text, "             run128       1,025   134,221,824   130,948   131,072 ");
+    assert_contains(text, "\n  file data  page        32,768   134,217,728     4,096     4,096     "
+                          "33.6  4K:32,768\n             run128       1,024   134,217,728 ");
+    assert_contains(text, "\n  metadata   run128           1         4,096     4,096     4,096     "
+                          "   -  4K:1\n  page: capped");
+    assert_null(strstr(strstr(text, "\ndisk_write"), "file data"));
+}
+
+static void a_job_of_ext2_says_what_is_special_about_it(void **state)
+{
+    static struct job job;
+
+    (void)state;
+    job = sample_job;
+    job.fs = "ext2";
+    job.rw = "write";
+    job.ioengine = "rpc";
+    strcpy(job.filename, "a/b");
+    job.overwrite = true;
+    job.fragment = 2;
+    sample_run.job = sample_run.boots[0].job = &job;
+    sample_run.boots[0].volume.block_bytes = 1024;
+    print();
+    assert_contains(text, "job pager: 128M, fs=ext2 in blocks of 1K, rw=write ioengine=rpc bs=64K "
+                          "end_fsync=1 filename=a/b overwrite=1 fragment=2\n");
+    assert_contains(text, "\nworkload     page         2,048   134,217,728    65,536    65,536 ");
+    job.rw = "read";
+    job.overwrite = false;
+    print();
+    assert_contains(text, "rw=read ioengine=rpc bs=64K filename=a/b fragment=2\n");
 }
 
 static void a_boot_that_said_nothing_has_no_rows(void **state)
@@ -143,6 +178,8 @@ int main(void)
         TEST(caps_that_differ_are_said_for_each_policy),
         TEST(times_and_checks_are_said_for_each_boot),
         TEST(a_boot_that_recorded_says_how_much),
+        TEST(file_data_and_metadata_are_shown_apart_where_there_are_both),
+        TEST(a_job_of_ext2_says_what_is_special_about_it),
         TEST(a_boot_that_said_nothing_has_no_rows),
     };
 

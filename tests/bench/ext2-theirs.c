@@ -74,6 +74,7 @@ struct theirs_sum {
     uint32_t end;
 };
 
+// cppcheck-suppress constParameter ; libext2fs says what its callback is
 static int theirs_add(ext2_filsys fs, blk64_t *block, e2_blkcnt_t count, blk64_t ref, int offset,
                       void *private)
 {

@@ -4,8 +4,13 @@
  * somebody else's old data on the disk), or written. Fresh blocks and holes read as zeros. A page
  * with a hole is supplied write-locked: writing to it asks for blocks first (file_unlock_page).
  *
- * Every callback takes the node's alloc_lock once, asks libext2 for blocks under it and does its
- * I/O under it, so a block cannot become another file's in between; a truncate waits for the I/O.
+ * Every callback takes the node's alloc_lock once for a run, asks libext2 under it where the run
+ * is, notes that those blocks are being read or written (blocks.h), and releases it: the lock is
+ * not held during the I/O, so nobody who wants to extend the file waits for the disk. The block
+ * numbers are good until the note is taken back, because who frees blocks first makes the size
+ * smaller, so that nothing new begins behind it, then waits until nothing behind it is noted, and
+ * then frees them (file_resize). Blocks are freed in no other way as long as the file is in use.
+ *
  * What is returned from behind the size, or for a hole, was truncated away: it is dropped.
  */
 #include "ext2/file-pager.h"
@@ -13,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ext2/blocks.h"
 #include "librt/guard.h"
 
 static struct store *file_store;
@@ -43,9 +49,13 @@ static uint64_t file_sector(uint32_t block)
     return (uint64_t)block * (node_block_size() / STORE_SECTOR_BYTES);
 }
 
-static bool file_is_fresh(const struct node *node, uint32_t file_block)
+/* The first byte behind what may be read or written: the size, up to whole blocks.
+   => alloc_lock held. */
+static uint64_t file_allocated_size(const struct node *node)
 {
-    return file_block < node->nfresh && node->fresh[file_block] != 0;
+    uint32_t block_size = node_block_size();
+
+    return (node->size + block_size - 1) / block_size * block_size;
 }
 
 /* --- Reading --------------------------------------------------------------------------------- */
@@ -57,28 +67,37 @@ struct file_page {
     unsigned int nread; /* how many are to be read */
     bool consecutive;   /* all are to be read, and follow each other */
     bool hole;          /* at least one is a hole */
+    vm_size_t inside;   /* bytes of the page that are inside the file */
+    struct node_io io;
 };
 
 static void file_page_add(struct node *node, const struct ext2_run *run, struct file_page *page)
 {
     page->hole |= run->block == 0;
     for (uint32_t i = 0; i < run->count; i++) {
-        bool zeros = run->block == 0 || file_is_fresh(node, run->first + i);
+        bool zeros = run->block == 0 || blocks_is_fresh(node, run->first + i);
 
         page->blocks[page->nblocks++] = zeros ? 0 : run->block + i;
         page->nread += !zeros;
     }
-    page->consecutive = page->nread == page->nblocks && page->nblocks == run->count;
+    page->consecutive = page->nread == page->nblocks && page->nblocks == run->count &&
+                        run->count * node_block_size() == vm_page_size;
 }
 
-/* => alloc_lock held. */
+/* Blocks behind the size may be about to be freed: they are left zeros. => alloc_lock held. */
 static error_t file_page_lookup(struct node *node, vm_offset_t offset, struct file_page *page)
 {
     uint32_t first = offset / node_block_size();
     uint32_t count = vm_page_size / node_block_size();
+    uint64_t allocated = file_allocated_size(node);
     error_t error = 0;
 
     memset(page, 0, sizeof(*page));
+    if (node->size > offset)
+        page->inside =
+            node->size - offset < vm_page_size ? (vm_size_t)(node->size - offset) : vm_page_size;
+    if (allocated < (uint64_t)offset + vm_page_size)
+        count = allocated > offset ? (uint32_t)((allocated - offset) / node_block_size()) : 0;
     while (page->nblocks < count && error == 0) {
         struct ext2_run run;
 
@@ -86,6 +105,7 @@ static error_t file_page_lookup(struct node *node, vm_offset_t offset, struct fi
         if (error == 0)
             file_page_add(node, &run, page);
     }
+    blocks_io_begin(node, &page->io, first, count);
     return error;
 }
 
@@ -131,121 +151,111 @@ static error_t file_page_fetch(const struct file_page *page, vm_address_t *buf)
 static error_t file_read_page(struct user_pager_info *upi, vm_offset_t offset, vm_address_t *buf,
                               int *write_lock)
 {
-    struct node_hold hold;
     struct node *node = file_node(upi);
+    struct node_hold hold;
     struct file_page page;
     error_t error;
 
     node_alloc_lock(node, TRACE_READ, &hold);
     error = file_page_lookup(node, offset, &page);
+    node_alloc_unlock(node, &hold);
     if (error == 0)
         error = file_page_fetch(&page, buf);
-    if (error == 0 && *buf != 0 && node->size < offset + vm_page_size)
-        memset((char *)*buf + (node->size - offset), 0, vm_page_size - (node->size - offset));
-    node_alloc_unlock(node, &hold);
+    blocks_io_end(node, &page.io);
+    if (error == 0 && *buf != 0)
+        memset((char *)*buf + page.inside, 0, vm_page_size - page.inside);
     *write_lock = page.hole;
     return error;
 }
 
 /* --- Writing --------------------------------------------------------------------------------- */
 
-/* The first byte behind what may be written: the size, up to whole blocks. => alloc_lock held. */
-static uint64_t file_allocated_size(const struct node *node)
-{
-    uint32_t block_size = node_block_size();
+/* A stretch of a file that is to be written. */
+struct file_run {
+    uint64_t at; /* bytes, whole blocks; goes up as it is written */
+    uint64_t end;
+    vm_offset_t offset; /* of what DATA holds */
+    vm_address_t data;
+};
 
-    return (node->size + block_size - 1) / block_size * block_size;
+/* What lies behind the size in the file's last block is zeros on the disk. => alloc_lock held. */
+static void file_clear_tail(const struct node *node, const struct file_run *run)
+{
+    if (run->at < run->end && node->size < run->end)
+        memset((char *)run->data + (node->size - run->offset), 0, (size_t)(run->end - node->size));
 }
 
-static void file_written(struct node *node, uint32_t first, uint32_t count)
-{
-    for (uint32_t i = first; i < first + count && i < node->nfresh; i++)
-        node->fresh[i] = 0; /* a pager has one writer at a time */
-}
-
-/* Write the first run of blocks of [AT, END), whole blocks, from DATA. *AT becomes its end, or how
-   far it got. => alloc_lock held. */
-static error_t file_write_run(struct node *node, uint64_t *at, uint64_t end, vm_address_t data)
+/* Where the first blocks of RUN are. => takes alloc_lock; with 0, IO has begun. */
+static error_t file_run_locate(struct node *node, struct file_run *run, struct ext2_run *blocks,
+                               struct node_io *io)
 {
     uint32_t block_size = node_block_size();
-    struct ext2_run run;
-    vm_size_t done = 0;
-    error_t error = ext2_block_map(node->inode, (uint32_t)(*at / block_size),
-                                   (uint32_t)((end - *at) / block_size), &run);
+    struct node_hold hold;
+    error_t error = 0;
 
-    if (error != 0)
-        return error;
-    if (run.block != 0) {
-        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), data,
-                            run.count * block_size, &done);
-        run.count = done / block_size;
-        file_written(node, run.first, run.count);
-    }
-    *at += (uint64_t)run.count * block_size;
+    blocks->count = 0;
+    node_alloc_lock(node, TRACE_READ, &hold);
+    if (run->end > file_allocated_size(node))
+        run->end = file_allocated_size(node);
+    file_clear_tail(node, run);
+    if (run->at < run->end)
+        error = ext2_block_map(node->inode, (uint32_t)(run->at / block_size),
+                               (uint32_t)((run->end - run->at) / block_size), blocks);
+    if (error == 0)
+        blocks_io_begin(node, io, (uint32_t)(run->at / block_size), blocks->count);
+    node_alloc_unlock(node, &hold);
     return error;
 }
 
-/* What lies behind the size in the file's last block is zeros on the disk. => alloc_lock held. */
-static void file_clear_tail(const struct node *node, uint64_t offset, uint64_t end,
-                            vm_address_t data)
+/* Write the first run of consecutive blocks of RUN. */
+static error_t file_run_write(struct node *node, struct file_run *run)
 {
-    if (node->size < end)
-        memset((char *)data + (node->size - offset), 0, (size_t)(end - node->size));
+    uint32_t block_size = node_block_size();
+    struct ext2_run blocks;
+    struct node_io io;
+    vm_size_t done = 0;
+    error_t error = file_run_locate(node, run, &blocks, &io);
+
+    if (error != 0)
+        return error;
+    if (blocks.count > 0 && blocks.block != 0) {
+        error = store_write(file_store, RT_CLASS_FILE, file_sector(blocks.block),
+                            run->data + (vm_offset_t)(run->at - run->offset),
+                            blocks.count * block_size, &done);
+        blocks.count = done / block_size;
+        blocks_mark_written(node, blocks.first, blocks.count);
+    }
+    blocks_io_end(node, &io);
+    run->at += (uint64_t)blocks.count * block_size;
+    return error;
 }
 
 static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
                                 vm_size_t length, vm_size_t *written)
 {
-    struct node_hold hold;
     struct node *node = file_node(upi);
-    uint64_t at = offset;
-    uint64_t end = at + length;
-    error_t error = 0;
+    struct file_run run = {
+        .at = offset, .end = (uint64_t)offset + length, .offset = offset, .data = data};
+    error_t error;
 
-    node_alloc_lock(node, TRACE_READ, &hold);
-    if (end > file_allocated_size(node))
-        end = file_allocated_size(node);
-    if (at < end)
-        file_clear_tail(node, offset, end, data);
     /* One run; with blocks smaller than a page more, until a page is complete. */
-    do {
-        if (at < end)
-            error = file_write_run(node, &at, end, data + (vm_offset_t)(at - offset));
-    } while (error == 0 && at < end && at % vm_page_size != 0);
-    node_alloc_unlock(node, &hold);
-    if (error == 0 && at >= end)
-        *written = length; /* what lies behind END is dropped */
+    do
+        error = file_run_write(node, &run);
+    while (error == 0 && run.at < run.end && run.at % vm_page_size != 0);
+    if (error == 0 && run.at >= run.end)
+        *written = length; /* what lies behind the end is dropped */
     else
-        *written = (vm_size_t)(at - offset) / vm_page_size * vm_page_size;
+        *written = (vm_size_t)(run.at - offset) / vm_page_size * vm_page_size;
     return error;
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
-/* Have room for the marks of NBLOCKS blocks. => alloc_lock held for writing; may block; ENOMEM. */
-static error_t file_reserve_fresh(struct node *node, size_t nblocks)
-{
-    size_t room = node->nfresh == 0 ? 256 : node->nfresh;
-    uint8_t *fresh;
-
-    if (nblocks <= node->nfresh)
-        return 0;
-    while (room < nblocks)
-        room *= 2;
-    fresh = realloc(node->fresh, room);
-    if (fresh == NULL)
-        return ENOMEM;
-    memset(fresh + node->nfresh, 0, room - node->nfresh);
-    node->fresh = fresh;
-    node->nfresh = room;
-    return 0;
-}
-
 /* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none,
    END if all have. => alloc_lock held for writing. */
 static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
 {
-    error_t error = file_reserve_fresh(node, end);
+    error_t error = blocks_reserve(node, end);
 
     while (*first < end && error == 0) {
         struct ext2_run run;
@@ -254,7 +264,7 @@ static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
         if (error != 0)
             break;
         if (run.fresh)
-            memset(node->fresh + run.first, 1, run.count);
+            blocks_mark_fresh(node, run.first, run.count);
         *first += run.count;
     }
     return error;
@@ -356,19 +366,41 @@ static error_t file_drop_behind(struct node *node, vm_size_t old_extent)
     return pager_flush_some(node->pager, node->extent, old_extent - node->extent, 1);
 }
 
+/* Make the size SIZE. => alloc_lock held for writing. */
+static error_t file_resize_locked(struct node *node, uint64_t size)
+{
+    error_t error = ext2_inode_resize(node->inode, size);
+
+    if (error == 0)
+        file_set_size(node, size);
+    return error;
+}
+
+/* Have nothing begin behind SIZE, which is smaller than the size, and what has begun end. */
+static void file_retreat(struct node *node, uint64_t size)
+{
+    uint32_t block_size = node_block_size();
+    struct node_hold hold;
+
+    node_alloc_lock(node, TRACE_WRITE, &hold);
+    file_set_size(node, size);
+    node_alloc_unlock(node, &hold);
+    blocks_io_wait(node, (uint32_t)((size + block_size - 1) / block_size));
+}
+
 error_t file_resize(struct node *node, uint64_t size)
 {
-    struct node_hold hold;
     vm_size_t old_extent = node->extent;
     bool shrinks = size < node->size;
+    struct node_hold hold;
     error_t error;
 
     if (size > NODE_SIZE_MAX)
         return EFBIG;
+    if (shrinks)
+        file_retreat(node, size);
     node_alloc_lock(node, TRACE_WRITE, &hold);
-    error = ext2_inode_resize(node->inode, size);
-    if (error == 0 || shrinks)
-        file_set_size(node, size);
+    error = file_resize_locked(node, size);
     node_alloc_unlock(node, &hold);
     if (!shrinks)
         return error;
@@ -386,56 +418,64 @@ static void file_pager_gone(struct user_pager_info *upi)
 
 /* --- Blocks that nobody wrote to ------------------------------------------------------------- */
 
-/* The first stretch of fresh blocks from *FIRST on. Returns its length, 0 when there is none.
-   => alloc_lock held. */
-static uint32_t file_next_fresh(const struct node *node, uint32_t *first)
+/* Write zeros to at most COUNT fresh file blocks from FIRST on, as many as one run and ZEROS of
+   ZEROS_SIZE bytes hold. *DONE is how many are dealt with: behind the size, or in a hole, there is
+   nothing to do. => alloc_lock held for writing, and nothing is being read or written. */
+static error_t file_write_zeros(struct node *node, uint32_t first, uint32_t count,
+                                vm_address_t zeros, vm_size_t zeros_size, uint32_t *done)
 {
-    uint32_t count = 0;
-
-    while (*first < node->nfresh && node->fresh[*first] == 0)
-        ++*first;
-    while (*first + count < node->nfresh && node->fresh[*first + count] != 0)
-        count++;
-    return count;
-}
-
-/* Write zeros to COUNT fresh file blocks from FIRST on, at most to as many as one run and one ZEROS
-   of ZEROS_SIZE bytes hold. *FIRST becomes the first that was not. => alloc_lock held for writing.
- */
-static error_t file_write_zeros(struct node *node, uint32_t *first, uint32_t count,
-                                vm_address_t zeros, vm_size_t zeros_size)
-{
-    uint64_t at = (uint64_t)*first * node_block_size();
-    uint64_t end = at + (uint64_t)count * node_block_size();
+    uint32_t block_size = node_block_size();
+    vm_size_t written = zeros_size;
+    struct ext2_run run;
     error_t error;
 
-    if (end > at + zeros_size)
-        end = at + zeros_size;
-    error = file_write_run(node, &at, end, zeros);
-    file_written(node, *first, (uint32_t)(at / node_block_size()) - *first);
-    *first = (uint32_t)(at / node_block_size());
+    *done = 0;
+    if (count > zeros_size / block_size)
+        count = zeros_size / block_size;
+    error = ext2_block_map(node->inode, first, count, &run);
+    if (error == 0 && run.block != 0)
+        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), zeros,
+                            run.count * block_size, &written);
+    if (error != 0)
+        return error;
+    blocks_mark_written(node, first, run.count);
+    *done = run.count;
+    return 0;
+}
+
+/* => alloc_lock held for writing, and nothing is being read or written. */
+static error_t file_settle_locked(struct node *node)
+{
+    vm_size_t zeros_size = 32 * vm_page_size;
+    vm_address_t zeros = 0;
+    uint32_t first = 0;
+    uint32_t count, done;
+    error_t error = 0;
+
+    if (vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
+        return ENOMEM;
+    while (error == 0 && (count = blocks_next_fresh(node, &first)) > 0) {
+        error = file_write_zeros(node, first, count, zeros, zeros_size, &done);
+        first += done;
+    }
+    vm_deallocate(mach_task_self(), zeros, zeros_size);
     return error;
 }
 
 error_t file_settle(struct node *node)
 {
     struct node_hold hold;
-    vm_size_t zeros_size = 32 * vm_page_size;
-    vm_address_t zeros = 0;
     uint32_t first = 0;
-    uint32_t count;
-    error_t error = 0;
+    error_t error;
 
+    if (blocks_next_fresh(node, &first) == 0)
+        return 0;
+    /* With the lock held nothing begins, and what has begun ends without it. So a page that is
+       being written out just now cannot be overtaken by zeros. */
     node_alloc_lock(node, TRACE_WRITE, &hold);
-    while (error == 0 && (count = file_next_fresh(node, &first)) > 0) {
-        if (zeros == 0 && vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
-            error = ENOMEM;
-        else
-            error = file_write_zeros(node, &first, count, zeros, zeros_size);
-    }
+    blocks_io_wait(node, 0);
+    error = file_settle_locked(node);
     node_alloc_unlock(node, &hold);
-    if (zeros != 0)
-        vm_deallocate(mach_task_self(), zeros, zeros_size);
     return error;
 }
 

@@ -8,7 +8,9 @@
  *               reading: who copies bytes out. Held while the file's memory is touched, so a
  *               pager's thread must never take it.
  *   alloc_lock  what libext2 calls the map lock: which block holds what, and the size. Pagers take
- *               it. Nothing that may fault on a file's memory happens with it held.
+ *               it. Nothing that may fault on a file's memory happens with it held, and no reading
+ *               or writing of the file's data (file-pager.c says why that is safe).
+ *   blocks_lock what is going on with single blocks. Held for a few instructions.
  */
 #ifndef EXT2_NODE_H
 #define EXT2_NODE_H
@@ -21,6 +23,13 @@
 #include "libtrace/trace.h"
 #include "librt/ports.h"
 #include "librt/sync.h"
+
+/* Blocks of a file that are being read or written. */
+struct node_io {
+    struct node_io *next;
+    uint32_t first; /* file blocks, up to but not including end */
+    uint32_t end;
+};
 
 struct node {
     struct user_pager_info info; /* first: the pager's callbacks get a node by it */
@@ -45,8 +54,12 @@ struct node {
     struct rt_rwlock alloc_lock;
     uint64_t size;    /* bytes */
     vm_size_t extent; /* the size up to whole pages; may be read without the lock */
-    uint8_t *fresh;   /* for each file block: allocated, and never written to the disk */
-    size_t nfresh;    /* length of fresh */
+
+    struct rt_mutex blocks_lock; /* guards what follows */
+    struct rt_cond io_done;
+    struct node_io *ios;
+    uint8_t *fresh; /* for each file block: allocated, and never written to the disk */
+    size_t nfresh;  /* length of fresh */
 };
 
 /* Files beyond this many bytes cannot be: a memory object's offsets have 32 bits on i386. */

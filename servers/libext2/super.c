@@ -240,7 +240,7 @@ static void ext2_geometry_setup(struct ext2_fs *fs)
     ext2_limits_setup(fs);
 }
 
-/* Put the super block, with the counts and marks as they are now. */
+/* Put the super block, with the counts and marks as they are now; not for the time alone. */
 static error_t ext2_super_store(struct ext2_fs *fs, bool unmounting)
 {
     void *data;
@@ -250,14 +250,17 @@ static error_t ext2_super_store(struct ext2_fs *fs, bool unmounting)
         return error;
     super->free_blocks_count = fs->nblocks_free;
     super->free_inodes_count = fs->ninodes_free;
-    super->wtime = ext2_fs_now(fs);
     super->state &= (uint16_t)~EXT2_STATE_VALID;
     if (fs->damaged)
         super->state |= EXT2_STATE_ERROR;
     else if (unmounting && fs->was_valid)
         super->state |= EXT2_STATE_VALID;
-    memcpy(data, super, sizeof *super);
-    fs->ops->put(fs->hook, EXT2_SUPER_OFFSET, EXT2_SUPER_BYTES, data, true);
+    bool changed = memcmp(data, super, sizeof *super) != 0;
+    if (changed) {
+        super->wtime = ext2_fs_now(fs);
+        memcpy(data, super, sizeof *super);
+    }
+    fs->ops->put(fs->hook, EXT2_SUPER_OFFSET, EXT2_SUPER_BYTES, data, changed);
     return 0;
 }
 

@@ -127,6 +127,120 @@ static void a_tree_of_indirect_blocks_that_leads_in_circles_ends(void **state)
     device_destroy(&fixture.device);
 }
 
+/* A fixture with the file "file" and the directories "a" and "a/b", unmounted. */
+static void damage_setup(struct fixture *fixture, const char *options)
+{
+    struct ext2_inode *dir;
+    struct ext2_inode *inode;
+    fixture_setup(fixture, options, 4 * MIB);
+    inode = fixture_create(fixture, "file");
+    fixture_grow(fixture, inode, 0, 3);
+    ext2_inode_put(inode);
+    assert_ok(ext2_mkdir(fixture->root, "a", 0755, 0, 0, &dir));
+    assert_ok(ext2_mkdir(dir, "b", 0755, 0, 0, &inode));
+    ext2_inode_put(inode);
+    ext2_inode_put(dir);
+    fixture_unmount(fixture);
+}
+
+/* Unmount; the damage must be marked. */
+static void damage_teardown(struct fixture *fixture)
+{
+    fixture_unmount(fixture);
+    assert_true(fixture->device.nreports > 0);
+    assert_int_equal(fixture->device.bytes[1024 + 58], 2);
+    device_destroy(&fixture->device);
+}
+
+static uint32_t damage_u32(const struct fixture *fixture, uint64_t offset)
+{
+    uint32_t value;
+    memcpy(&value, fixture->device.bytes + offset, sizeof value);
+    return value;
+}
+
+static void metadata_that_is_marked_as_free_is_not_given_away(void **state)
+{
+    struct fixture fixture;
+    struct ext2_run run;
+    (void)state;
+    damage_setup(&fixture, "-t ext2 -b 1024");
+    memset(fixture.device.bytes + damage_u32(&fixture, 2048) * 1024, 0, 512); /* block bitmap */
+    fixture_mount(&fixture);
+    struct ext2_inode *inode = fixture_create(&fixture, "new");
+    error_t error = 0;
+    for (uint32_t at = 0; error == 0; at += run.count)
+        error = ext2_block_allocate(inode, at, 256, &run);
+    assert_int_equal(error, EIO);
+    assert_non_null(strstr(fixture.device.report, "marked as free"));
+    ext2_inode_put(inode);
+    damage_teardown(&fixture);
+}
+
+static void an_inode_in_use_that_is_marked_as_free_is_not_given_away(void **state)
+{
+    struct fixture fixture;
+    struct ext2_inode *other;
+    (void)state;
+    damage_setup(&fixture, "-t ext2 -b 1024");
+    memset(fixture.device.bytes + damage_u32(&fixture, 2048 + 4) * 1024, 0, 2); /* inode bitmap */
+    fixture_mount(&fixture);
+    struct ext2_inode *lost = fixture_lookup(&fixture, "lost+found"); /* the first such inode */
+    assert_int_equal(ext2_create(fixture.root, "new", 0100644, 0, 0, &other), EIO);
+    ext2_inode_put(lost);
+    damage_teardown(&fixture);
+}
+
+static void counts_that_promise_too_much_are_found_out(void **state)
+{
+    struct fixture fixture;
+    struct ext2_inode *inode;
+    (void)state;
+    damage_setup(&fixture, "-t ext2 -b 1024 -N 64");
+    memset(fixture.device.bytes + damage_u32(&fixture, 2048 + 4) * 1024, 0xff, 1024);
+    fixture_mount(&fixture);
+    assert_int_equal(ext2_create(fixture.root, "new", 0100644, 0, 0, &inode), EIO);
+    damage_teardown(&fixture);
+}
+
+static void a_directory_above_itself_is_found_out(void **state)
+{
+    struct fixture fixture;
+    (void)state;
+    damage_setup(&fixture, "-t ext2 -b 1024");
+    fixture_mount(&fixture);
+    struct ext2_inode *a = fixture_lookup(&fixture, "a");
+    struct ext2_inode *b;
+    struct ext2_run run;
+    uint32_t ino = ext2_inode_number(a);
+    assert_ok(ext2_lookup(a, "b", &b));
+    assert_ok(ext2_block_map(a, 0, 1, &run));
+    memcpy(fixture.device.bytes + run.block * 1024 + 12, &ino, sizeof ino); /* its ".." */
+    assert_int_equal(ext2_rename(fixture.root, "lost+found", b, "x"), EIO);
+    ext2_inode_put(b);
+    ext2_inode_put(a);
+    damage_teardown(&fixture);
+}
+
+static void attributes_that_are_none_do_not_keep_a_file_from_being_removed(void **state)
+{
+    struct fixture fixture;
+    uint32_t values[] = {1, 100000, 3000};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char output[1000];
+        damage_setup(&fixture, "-t ext2 -b 1024");
+        const char *path = image_store(&fixture.device);
+        image_run(output, sizeof output, "debugfs -w -R 'sif file file_acl %u' %s 2>&1", values[i],
+                  path);
+        device_destroy(&fixture.device);
+        assert_true(image_load(&fixture.device, path));
+        fixture_mount(&fixture);
+        assert_ok(ext2_unlink(fixture.root, "file"));
+        damage_teardown(&fixture);
+    }
+}
+
 /* The images that the environment names: one file name a line in LIBEXT2_IMAGES. */
 static void images_of_e2fsprogs_do_no_harm(void **state)
 {
@@ -164,6 +278,11 @@ int main(void)
         cmocka_unit_test(what_the_fuzzer_has_found_does_no_harm),
         cmocka_unit_test(pointers_to_metadata_and_beyond_are_damage),
         cmocka_unit_test(a_tree_of_indirect_blocks_that_leads_in_circles_ends),
+        cmocka_unit_test(metadata_that_is_marked_as_free_is_not_given_away),
+        cmocka_unit_test(an_inode_in_use_that_is_marked_as_free_is_not_given_away),
+        cmocka_unit_test(counts_that_promise_too_much_are_found_out),
+        cmocka_unit_test(a_directory_above_itself_is_found_out),
+        cmocka_unit_test(attributes_that_are_none_do_not_keep_a_file_from_being_removed),
         cmocka_unit_test(images_of_e2fsprogs_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

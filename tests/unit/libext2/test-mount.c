@@ -141,6 +141,25 @@ static void mounting_counts_and_marks_and_unmounting_cleans(void **state)
     fixture_teardown(&fixture);
 }
 
+static void a_sync_writes_what_has_changed_and_no_more(void **state)
+{
+    struct fixture fixture;
+    (void)state;
+    fixture_setup(&fixture, "-t ext2 -b 1024", 16 * MIB);
+    struct ext2_inode *inode = fixture_create(&fixture, "file");
+    assert_ok(ext2_sync(fixture.fs));
+    uint64_t dirty = fixture.device.ndirty;
+    fixture.device.now += 100;
+    assert_ok(ext2_sync(fixture.fs));
+    assert_int_equal(fixture.device.ndirty - dirty, 0);
+    fixture_grow(&fixture, inode, 0, 1);
+    dirty = fixture.device.ndirty;
+    assert_ok(ext2_sync(fixture.fs));
+    assert_int_equal(fixture.device.ndirty - dirty, 2); /* a descriptor and the super block */
+    ext2_inode_put(inode);
+    fixture_teardown(&fixture);
+}
+
 static void a_crash_is_noticed_by_the_next_mount_and_stays_marked(void **state)
 {
     struct fixture fixture;
@@ -259,6 +278,7 @@ int main(void)
         cmocka_unit_test(an_unknown_read_only_feature_mounts_read_only),
         cmocka_unit_test(a_journal_is_no_hindrance_unless_it_must_be_replayed),
         cmocka_unit_test(mounting_counts_and_marks_and_unmounting_cleans),
+        cmocka_unit_test(a_sync_writes_what_has_changed_and_no_more),
         cmocka_unit_test(a_crash_is_noticed_by_the_next_mount_and_stays_marked),
         cmocka_unit_test(damage_marks_the_super_block),
         cmocka_unit_test(revision_0_works_and_revision_2_is_refused),

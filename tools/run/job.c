@@ -48,6 +48,7 @@ static const struct choice job_fs[] = {
 static const struct choice job_rw[] = {
     {"write", "write every byte once"},
     {"read", "read every byte once and compare"},
+    {"operations", "use every call of a file server once, then write"},
     {NULL, NULL},
 };
 
@@ -98,6 +99,7 @@ struct job_rule {
 
 static const struct job_rule job_rules[] = {
     {"rw", "read", "fs", "ext2"},
+    {"rw", "operations", "fs", "ext2"},
     {"ioengine", "rpc", "fs", "ext2"},
     {"filename", NULL, "fs", "ext2"},
     {"overwrite", "1", "fs", "ext2"},

@@ -8,6 +8,7 @@
 
 #include "librt/clock.h"
 #include "librt/config.h"
+#include "librt/guard.h"
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "workload/ops.h"
@@ -77,15 +78,20 @@ static void job_trace(uint64_t start, enum trace_what what, vm_size_t offset, vm
                                         .result = (uint8_t)error});
 }
 
+/* A mapping is written to by a guarded copy: a page that its pager cannot supply, or a file system
+   that is full, is an error of the job and not its end. */
 static error_t job_write_block(struct job *job, vm_size_t offset)
 {
-    void *to = (void *)(job->rpc ? job->buffer : job->address + offset);
+    void *block = (void *)job->buffer;
     uint64_t start = trace_begin(TRACE_OP);
-    error_t error = 0;
+    size_t done;
+    error_t error;
 
-    pattern_fill(&job->pattern, offset, to, job->block);
+    pattern_fill(&job->pattern, offset, block, job->block);
     if (job->rpc)
-        error = job->target.ops->write(&job->target, offset, to, job->block);
+        error = job->target.ops->write(&job->target, offset, block, job->block);
+    else
+        error = rt_guard_copy((void *)(job->address + offset), block, job->block, &done);
     job_trace(start, TRACE_WRITE, offset, job->block, error);
     return error;
 }
@@ -93,12 +99,15 @@ static error_t job_write_block(struct job *job, vm_size_t offset)
 /* *EQUAL becomes how many bytes of the block at OFFSET are right, from its start. */
 static error_t job_read_block(struct job *job, vm_size_t offset, size_t *equal)
 {
-    vm_address_t data = job->address + offset;
+    vm_address_t data = job->buffer;
     uint64_t start = trace_begin(TRACE_OP);
-    error_t error = 0;
+    size_t done;
+    error_t error;
 
     if (job->rpc)
         error = job->target.ops->read(&job->target, offset, job->block, &data);
+    else
+        error = rt_guard_copy((void *)data, (void *)(job->address + offset), job->block, &done);
     if (error == 0)
         *equal = pattern_compare(&job->pattern, offset, (const void *)data, job->block);
     job_trace(start, TRACE_READ, offset, job->block, error);

@@ -23,7 +23,7 @@ struct job {
     struct target target;
     struct target_open open;
     vm_address_t address; /* of the mapping, for mmap */
-    vm_address_t buffer;  /* block bytes, for rpc */
+    vm_address_t buffer;  /* of block bytes */
 };
 
 /* Moments of a job, in nanoseconds of rt_clock_ns. */

@@ -8,6 +8,7 @@
 
 #include "librt/clock.h"
 #include "librt/config.h"
+#include "librt/guard.h"
 #include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "librt/rt.h"
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
     (void)argc;
     (void)argv;
     rt_server_init();
+    rt_guard_setup();
     trace_setup();
     workload_fault(rt_config_string("fault"));
     workload_run();

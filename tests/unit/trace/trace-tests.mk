@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Unit tests of the trace's reader (tools/trace). Each test-NAME.c is a program, linked with synth.c,
+# which makes runs up, the reader's modules, and those of the runner as its own tests compile them.
+
+TRACE_TEST_OUT := $(B)/tests/unit/trace
+TRACE_TESTS := $(patsubst tests/unit/trace/test-%.c,$(B)/tests/unit/test-trace-%,\
+	$(wildcard tests/unit/trace/test-*.c))
+TRACE_TEST_MODULES := $(patsubst %.c,$(TRACE_TEST_OUT)/%.o,tests/unit/trace/synth.c \
+	$(filter-out tools/trace/main.c,$(wildcard tools/trace/*.c)))
+
+UNIT_TESTS += $(TRACE_TESTS)
+
+$(TRACE_TESTS): $(B)/tests/unit/test-trace-%: $(TRACE_TEST_OUT)/tests/unit/trace/test-%.o \
+		$(TRACE_TEST_MODULES) $(RUN_TEST_MODULES)
+	$(SAY) "  LINK    $@"
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ $(RUN_TEST_LIBS) -lm
+
+$(TRACE_TEST_OUT)/%.o: %.c
+	$(SAY) "  CC      $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(RUN_TEST_CFLAGS) -Itools/trace -Itests/unit/trace $(JANSSON_CFLAGS) -MMD -MP \
+		-c -o $@ $<
+
+-include $(TRACE_TEST_MODULES:.o=.d) $(wildcard $(TRACE_TEST_OUT)/tests/unit/trace/*.d)
+.SECONDARY: $(TRACE_TEST_MODULES)

@@ -15,8 +15,8 @@ void table_print(const struct run *run, FILE *stream);
 /* Print the columns' names. */
 void table_columns_print(FILE *stream);
 
-/* Print a row of them: what COUNTS says of a layer under a policy. MICROSECONDS is the time that the
-   rate is over; 0: there is no rate. */
+/* Print a row of them: what COUNTS says of a layer under a policy. MICROSECONDS is the time that
+   the rate is over; 0: there is no rate. */
 void table_layer_print(const char *layer, const char *policy, const struct layer *counts,
                        uint64_t microseconds, FILE *stream);
 

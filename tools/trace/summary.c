@@ -26,11 +26,14 @@ struct summary {
 
 static struct layer summary_layer(const struct summary *summary, size_t boot, enum layer_kind kind)
 {
+    static const struct layers none;
     const struct layers *layers = &summary->sums[boot].disk;
 
     if (summary->server != NULL)
         layers = sums_server_lookup(&summary->sums[boot], summary->server);
-    return layers == NULL ? (struct layer){0} : layers->at[kind][summary->class];
+    if (layers == NULL)
+        layers = &none;
+    return layers->at[kind][summary->class];
 }
 
 static bool summary_kind_is_write(enum layer_kind kind)

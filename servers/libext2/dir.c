@@ -225,8 +225,8 @@ static error_t ext2_dir_extend(struct ext2_inode *dir)
         error = ext2_dir_block_init(fs, run.block);
         if (error == 0)
             ext2_inode_size_set(dir, (uint64_t)(nblocks + 1) << fs->block_shift);
-        else if (ext2_shrink(dir, nblocks) != 0)
-            (void)ext2_damage(fs, "a block is lost"); /* the first error is the one to report */
+        else
+            (void)ext2_shrink(dir, nblocks); /* the first error is the one to report */
         dir->disk.flags &= ~EXT2_FLAG_INDEX;
     }
     ext2_pin_commit(&pin);

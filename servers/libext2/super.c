@@ -213,8 +213,6 @@ static void ext2_limits_setup(struct ext2_fs *fs)
     uint64_t blocks = EXT2_DIRECT;
     for (unsigned int level = 1; level <= EXT2_LEVELS_MAX; level++)
         blocks += ext2_level_span(fs, level);
-    if (blocks > UINT32_MAX)
-        blocks = UINT32_MAX;
     fs->file_blocks_max = blocks;
     fs->file_bytes_max = blocks << fs->block_shift;
     if (fs->super.rev_level == 0 && fs->file_bytes_max > INT32_MAX)

@@ -18,8 +18,10 @@
 
 #include <math.h>
 
-#define ALIGN_DRIFT_MAX 0.5 /* more than any calibration is wrong by */
-#define ALIGN_STEPS     70
+/* Further than any calibration is wrong by; on a busy host that can be a factor of several. */
+#define ALIGN_DRIFT_MIN (-0.99)
+#define ALIGN_DRIFT_MAX 9.0
+#define ALIGN_STEPS     80
 #define ALIGN_STAMP_NS  1000.0 /* the host's stamps are cut to a microsecond */
 
 struct align_data {
@@ -137,7 +139,7 @@ static double align_span(struct align_data *data)
 
 static void align_tolerate(struct align *align, struct align_data *data, double value, double span)
 {
-    double first = align_edge(data, align->drift, -ALIGN_DRIFT_MAX);
+    double first = align_edge(data, align->drift, ALIGN_DRIFT_MIN);
     double last = align_edge(data, align->drift, ALIGN_DRIFT_MAX);
     double begin = align_deviation(data, value, first, last);
 
@@ -158,7 +160,7 @@ void align_find(struct align *align, const struct align_pair *pairs, size_t coun
     if (count == 0)
         return;
     span = align_span(&data);
-    align->drift = align_maximise(&data, align_width, -ALIGN_DRIFT_MAX, ALIGN_DRIFT_MAX);
+    align->drift = align_maximise(&data, align_width, ALIGN_DRIFT_MIN, ALIGN_DRIFT_MAX);
     interval = align_interval(&data, align->drift);
     value = (interval.low + interval.high) / 2;
     align->known = true;

@@ -32,13 +32,9 @@ uint64_t record_number(const json_t *object, const char *name, uint64_t fallback
     return json_is_integer(value) ? (uint64_t)json_integer_value(value) : fallback;
 }
 
-uint64_t record_missing(const struct record *record, const struct console_server *server)
+uint64_t record_missing(const struct console_server *server)
 {
-    uint64_t here = log_count(&record->log, server->name);
-
-    if (!server->trace.said)
-        return UINT64_MAX;
-    return server->trace.dropped + (server->trace.events > here ? server->trace.events - here : 0);
+    return server->trace.said ? server->trace.dropped : UINT64_MAX;
 }
 
 static int record_path(char path[PATH_MAX], const char *folder, const char *file,

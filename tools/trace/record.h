@@ -55,10 +55,8 @@ void record_warn(struct record *record, const char *format, ...)
 /* The number at the name of a JSON object, or FALLBACK if there is none. */
 uint64_t record_number(const json_t *object, const char *name, uint64_t fallback);
 
-/*
- * How many events of a server are known to be missing: those that it dropped, and those that it
- * says it printed and that are not here. => UINT64_MAX: its closing line is missing.
- */
-uint64_t record_missing(const struct record *record, const struct console_server *server);
+/* How many events of a server need not be here: those that it dropped. => UINT64_MAX: its closing
+   line is missing, and with it nobody knows what. */
+uint64_t record_missing(const struct console_server *server);
 
 #endif

@@ -106,7 +106,7 @@ struct sums_case {
     struct sums_verdict *verdict;
     FILE *stream;
     const char *where; /* of result.json: "layers", "servers.pager", ... */
-    uint64_t missing;  /* so many events at most are known not to be here */
+    uint64_t missing;  /* so many events at most need not be here */
 };
 
 static void sums_say(const struct sums_case *this, const char *kind, const char *number,
@@ -223,7 +223,7 @@ static void sums_server_compare(const struct sums *sums, const struct sums_case 
         return;
     snprintf(where, sizeof(where), "servers.%s", server->name);
     this.where = where;
-    this.missing = record_missing(general->record, server);
+    this.missing = record_missing(server);
     this.verdict->partial = this.verdict->partial || this.missing != 0;
     sums_closing_compare(&this, server);
     sums_guest_compare(&this, layers, here == NULL ? &none : here, LAYER_SPLIT);
@@ -249,7 +249,7 @@ static void sums_split_compare(const struct sums *sums, const struct sums_case *
         this.where = wheres[part];
         if (part == LAYER_SPLIT)
             sums_disk_compare(&this, layers, sums);
-        this.missing = server == NULL ? UINT64_MAX : record_missing(general->record, server);
+        this.missing = server == NULL ? UINT64_MAX : record_missing(server);
         if (here != NULL)
             sums_guest_compare(&this, layers, here, part);
     }

@@ -10,6 +10,6 @@ include $(wildcard tests/unit/*/*-tests.mk)
 SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
 
 # The tests call make as a user would: without the variables that a make hands down.
-test: $(UNIT_TESTS) $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
 	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES CMOCKA_MESSAGE_OUTPUT=TAP \
 		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)

@@ -118,41 +118,47 @@ sub number
     return $digits << { '' => 0, K => 10, M => 20, G => 30 }->{$unit};
 }
 
-# The printed table as result.json has it: {layer}{policy}{count, bytes, avg, max, hist}.
+# What the first column of the table's rows stands for in result.json.
+my %parts = ('  file data' => 'layers_file', '  metadata' => 'layers_meta');
+
+# The printed table as result.json has it: {policy}{part}{layer}{count, bytes, avg, max, hist}.
 sub table_parse
 {
     my ($text) = @_;
-    my ($layer, %table) = ('');
+    my ($part, $layer, %table) = ('', '');
 
     for (split /\n/, $text) {
-        next unless /^(\w*) +(page|chunk2|run128) +(\d.*)/;
-        my ($policy, $numbers) = ($2, $3);
+        next unless /^(\w+|  file data|  metadata|) +(page|chunk2|run128) +(\d.*)/;
+        my ($first, $policy, $numbers) = ($1, $2, $3);
         my ($count, $bytes, $avg, $max, $rate, @hist) = split ' ', $numbers;
 
-        $layer = $1 || $layer;
-        $table{$layer}{$policy} = { count => number($count), bytes => number($bytes),
+        $part = $parts{$first} // 'layers' if $first ne '';
+        $layer = $first if $first =~ /^\w/;
+        $table{$policy}{$part}{$layer} = { count => number($count), bytes => number($bytes),
             avg => number($avg), max => number($max),
             hist => { map { number($_) } map { split /:/ } @hist } };
     }
     return \%table;
 }
 
-# Layers that saw nothing have no row.
+# Layers that saw nothing have no row, nor have the parts of a layer that all is one part of.
 sub table_is_right
 {
     my ($what, $run) = @_;
     my $table = table_parse($run->{text});
 
-    for my $boot (@{ $run->{result}{jobs} }) {
-        my $policy = $boot->{policy};
-        my %rows = map { $_ => $table->{$_}{$policy} }
-            grep { $table->{$_}{$policy} && $_ ne 'workload' } keys %$table;
-        my %seen = map { $_ => $boot->{layers}{$_} }
-            grep { $boot->{layers}{$_}{count} } keys %{ $boot->{layers} };
+    for my $boot (boots_of($run)) {
+        my $rows = $table->{ $boot->{policy} };
+        my $workload = delete $rows->{layers}{workload};
+        my $all = $boot->{layers};
+        my %seen = (layers => { map { $_ => $all->{$_} } grep { $all->{$_}{count} } keys %$all });
 
-        is_deeply(\%rows, \%seen, "$what: the table of $policy has the numbers of result.json");
-        is($table->{workload}{$policy}{bytes}, $boot->{bytes},
-            "$what: the table of $policy has the job's bytes");
+        for my $part (grep { $_ ne 'layers' } keys %$rows) {
+            $seen{$part} = { map { $_ => $boot->{$part}{$_} } keys %{ $rows->{$part} } };
+        }
+        is_deeply($rows, \%seen, "$what: the table of $boot->{policy} is result.json's");
+        is($workload->{bytes}, $boot->{bytes},
+            "$what: the table of $boot->{policy} has the job's bytes");
     }
 }
 
@@ -189,7 +195,7 @@ boot_is_right('run128 on ide', $ide, 'run128', FULL);
 is(boot_of($ide)->{device_block}, 1024, 'the IDE device has blocks of 1,024 bytes');
 is(boot_of($ahci)->{device_block}, 4096, 'the AHCI device has blocks of 4,096 bytes');
 
-my %seeds = map { $_->{seed} => 1 } @{ $ahci->{result}{jobs} }, boot_of($ide);
+my %seeds = map { $_->{seed} => 1 } boots_of($ahci), boot_of($ide);
 is(scalar keys %seeds, 4, 'every boot has data of its own');
 
 my $direct = run_make('direct', @job, 'BOOT=direct', 'SIZE=8M', 'SEED=4711',
@@ -197,6 +203,9 @@ my $direct = run_make('direct', @job, 'BOOT=direct', 'SIZE=8M', 'SEED=4711',
 ends_with($direct, 0, '3 boots, every check passed', 'a run without GRUB ends with 0');
 boot_is_right("$_ without GRUB", $direct, $_, 8 * MIB) for qw(page chunk2 run128);
 is(boot_of($direct)->{seed}, 4711, 'SEED chooses the data');
+is($direct->{result}{machine}{boot}, 'direct', 'BOOT is what result.json says');
+like(read_file("$direct->{folder}/page/serial.log"), qr{task loaded: /\S+/startup },
+    'without GRUB, QEMU loads the tasks from their own files');
 note("without GRUB, the workload speaks after ", boot_of($direct)->{boot_ms}{workload}, ' ms');
 
 my $rest = run_make('ide-rest', @job, 'DISK=ide', 'BOOT=direct', 'SIZE=8M', 'POLICY=page,chunk2');
@@ -206,7 +215,9 @@ boot_is_right("$_ on ide", $rest, $_, 8 * MIB) for qw(page chunk2);
 my $small = run_make('small', @job, 'MEM=256M', 'BOOT=direct', 'POLICY=run128');
 ends_with($small, 0, '1 boot, every check passed', 'half the memory is enough');
 boot_is_right('run128 in 256 MiB', $small, 'run128', FULL);
-is($small->{result}{machine}{mem_mib}, 256, 'MEM is the memory');
+is($small->{result}{machine}{mem_mib}, 256, 'MEM is what result.json says');
+my ($pages) = read_file("$small->{folder}/serial.log") =~ /page table size: (\d+) entries/;
+cmp_ok($pages // 0, '<=', 256 * MIB / PAGE, 'MEM is what the kernel has');
 
 # Reading back: each page is asked for twice, and the second time it comes from the disk.
 my $verify = run_make('verify', 'JOB=tests/system/jobs/verify.job', 'BOOT=direct', 'POLICY=run128');

@@ -18,10 +18,10 @@ use JSON::PP;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(boot_of children_of commas ends_with is_running read_file refuses run_make scratch
-    start_make wait_for wait_make write_file);
+our @EXPORT = qw(boot_of boots_of children_of commas ends_with is_running read_file refuses run_make
+    scratch start_make wait_for wait_make write_file);
 
-use constant PATIENCE => 60; # seconds for what takes a few; and for a boot's end
+use constant PATIENCE => 120; # seconds for what takes a few, and for a boot's end
 
 my $scratch = tempdir(CLEANUP => 1);
 my $outputs = 0;
@@ -129,13 +129,20 @@ sub run_make
     return wait_make(start_make(@_));
 }
 
-# The entry in result.json of the run's boot with POLICY, or of its only boot.
+# The entries in result.json of the run's boots.
+sub boots_of
+{
+    my ($run) = @_;
+
+    return $run->{result} ? @{ $run->{result}{jobs} // [] } : ();
+}
+
+# The entry of the run's boot with POLICY, or of its only boot.
 sub boot_of
 {
     my ($run, $policy) = @_;
-    my @boots = $run->{result} ? @{ $run->{result}{jobs} } : ();
+    my @boots = grep { !defined $policy || $_->{policy} eq $policy } boots_of($run);
 
-    @boots = grep { $_->{policy} eq $policy } @boots if defined $policy;
     return $boots[0] // {};
 }
 

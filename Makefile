@@ -10,7 +10,7 @@ BUILD := build
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run trace test list help all servers repin check-style clean distclean
+TARGETS := run trace test test-long bench-ext2 list help all servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \

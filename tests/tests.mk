@@ -9,7 +9,13 @@ UNIT_TESTS :=
 include $(wildcard tests/unit/*/*-tests.mk)
 SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
 
+include $(wildcard tests/bench/*.mk)
+
 # The tests call make as a user would: without the variables that a make hands down.
 test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
 	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES CMOCKA_MESSAGE_OUTPUT=TAP \
 		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)
+
+# The same, with the fuzzer at work for twenty minutes.
+test-long:
+	$(Q)FUZZ_SECONDS=1200 $(MAKE) --no-print-directory test

@@ -58,4 +58,3 @@ $(BUILD)/tests/fuzz/libext2: tests/fuzz/libext2.c $(LIBEXT2_SOURCES) \
 tests/unit/libext2/fuzz.t: $(BUILD)/tests/fuzz/libext2
 UNIT_TESTS += tests/unit/libext2/fuzz.t
 
-include tests/bench/bench-ext2.mk

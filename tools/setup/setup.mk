@@ -3,7 +3,7 @@
 # The host's packages. HOST_READY is not empty when all are there; HOST_STAMP is remade, and make
 # starts over, when one is missing.
 
-HOST_LIST := $(if $(filter test,$(MAKECMDGOALS)),test,run)
+HOST_LIST := $(if $(filter test test-long,$(MAKECMDGOALS)),test,run)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LIST))
 HOST_STAMP := $(BUILD)/download/host.stamp
 HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))

@@ -26,6 +26,9 @@
 
 #define FWCFG_PORT_FIRST 0x510
 #define FWCFG_PORT_LAST  0x511
+#define TIMER_PORT_FIRST 0x42 /* of the interval timer; its output is in port 0x61 */
+#define TIMER_PORT_LAST  0x43
+#define SYSTEM_PORT      0x61
 
 struct startup_privileges startup_privileges;
 
@@ -98,20 +101,27 @@ static boolean_t startup_demux(mach_msg_header_t *request, mach_msg_header_t *re
            notify_server(request, reply);
 }
 
-static void startup_give_fwcfg_ports(void)
+static void startup_give_ports(uint16_t first, uint16_t last)
 {
     mach_port_t permission;
 
-    if (i386_io_perm_create(startup_privileges.device_master, FWCFG_PORT_FIRST, FWCFG_PORT_LAST,
-                            &permission) != KERN_SUCCESS ||
+    if (i386_io_perm_create(startup_privileges.device_master, first, last, &permission) !=
+            KERN_SUCCESS ||
         i386_io_perm_modify(mach_task_self(), permission, TRUE) != KERN_SUCCESS)
-        rt_panic("no access to the I/O ports of fw_cfg");
+        rt_panic("no access to the I/O ports %#x to %#x", first, last);
+}
+
+static void startup_give_all_ports(void)
+{
+    startup_give_ports(FWCFG_PORT_FIRST, FWCFG_PORT_LAST);
+    startup_give_ports(TIMER_PORT_FIRST, TIMER_PORT_LAST);
+    startup_give_ports(SYSTEM_PORT, SYSTEM_PORT);
 }
 
 /* Fetch the configuration and add what only the guest knows. */
 static void startup_config_setup(void)
 {
-    uint64_t hz = rt_clock_calibrate();
+    uint64_t hz = startup_calibrate();
     size_t length;
 
     if (startup_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - 32) != 0) {
@@ -147,7 +157,7 @@ int main(int argc, char **argv)
 
     mach_print("\n"); /* the kernel has left a line of its own unfinished */
     startup_tasks_init(argc, argv);
-    startup_give_fwcfg_ports();
+    startup_give_all_ports();
     rt_emit("start server=startup");
     startup_config_setup();
     port = startup_serve();

@@ -49,6 +49,12 @@ mach_port_t startup_service_wait(const char *name);
 /* Have every started server that registered a service report, in the order of the boot script. */
 void startup_tasks_report(void);
 
+/* calibrate.c */
+
+/* The time stamp counter's frequency. => this task may use the timer's I/O ports, 0x42, 0x43 and
+   0x61; blocks for about 50 ms, running. */
+uint64_t startup_calibrate(void);
+
 /* fwcfg.c */
 
 /* Read the item of QEMU's fw_cfg called NAME into TEXT, a string of at most SIZE - 1 bytes.

@@ -101,6 +101,7 @@ static error_t disk_get(void *hook, uint64_t offset, uint32_t length, enum ext2_
     if (offset + length > disk.size)
         return EIO;
     *data = (void *)(disk.base + (vm_offset_t)offset);
+    pager_level_check(disk.pager, "a touch of metadata");
     rt_mutex_lock(&disk.lock);
     disk_own(offset, length, true);
     if (how == EXT2_NEW && length == vm_page_size) {

@@ -433,6 +433,8 @@ error_t node_map(struct node *node, vm_size_t size)
     mach_port_t port;
     error_t error;
 
+    if (node->pager != NULL)
+        pager_level_check(node->pager, "a touch of a file");
     if (size <= node->window_size)
         return 0;
     error = node_memory_object(node, &port);

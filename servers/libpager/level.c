@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "librt/log.h"
+#include "librt/order.h"
 #include "librt/thread.h"
 
 /* Enough that a file's flush, another's, and reads make progress together; a level's threads are
@@ -182,6 +183,7 @@ static void pager_worker(void *arg)
 {
     struct pager_requests *level = arg;
 
+    rt_level_enter(level->rank);
     rt_mutex_lock(&level->lock);
     for (;;)
         if (!pager_worker_do(level, PAGER_WORK_READ) && !pager_worker_do(level, PAGER_WORK_WRITE))
@@ -225,9 +227,10 @@ error_t pager_start_workers_named(struct port_bucket *bucket, const char *name,
     if (level == NULL)
         return ENOMEM;
     level->next = pager_levels();
+    do
+        level->rank = level->next == NULL ? 1 : level->next->rank + 1;
     while (!__atomic_compare_exchange_n(&pager_first_level, &level->next, level, true,
-                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        ;
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     /* A thread that cannot be started leaves a level that some threads use already: it stays. */
     error = rt_thread_create(NULL, name, pager_receive, level);
     for (unsigned int i = 0; i < nworkers && error == 0; i++)

@@ -297,6 +297,8 @@ static error_t pager_range_do(struct pager *pager, const struct pager_range *ran
 {
     error_t error = 0;
 
+    if (wait != 0)
+        pager_level_check(pager, "a sync");
     rt_mutex_lock(&pager->level->lock);
     if (wait != 0)
         error = pager_range_listen(pager, range);

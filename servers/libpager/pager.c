@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "librt/log.h"
+#include "librt/order.h"
 
 struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *bucket,
                            boolean_t may_cache, memory_object_copy_strategy_t copy_strategy,
@@ -134,6 +135,11 @@ error_t pager_get_error(struct pager *pager, vm_address_t addr)
     error = page == NULL ? 0 : page->error;
     rt_mutex_unlock(&pager->level->lock);
     return error;
+}
+
+void pager_level_check(const struct pager *pager, const char *call)
+{
+    rt_level_check(pager->level->rank, call);
 }
 
 void pager_shutdown(struct pager *pager)

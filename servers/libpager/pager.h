@@ -63,6 +63,13 @@ struct user_pager_info *pager_get_upi(struct pager *pager);
    block. */
 mach_port_t pager_get_port(struct pager *pager);
 
+/*
+ * The calling thread is going to wait for PAGER, in CALL, or to touch its memory: the thread's
+ * level must be above PAGER's, which is above those that were started before it (librt/order.h).
+ * => does not block; a violation ends the run. An extension.
+ */
+void pager_level_check(const struct pager *pager, const char *call);
+
 /* Count PAGER's requests as CLASS; RT_CLASS_FILE until said otherwise. => does not block. An
    extension. */
 void pager_set_class(struct pager *pager, enum rt_class class);

@@ -157,6 +157,7 @@ struct pager {
 
 struct pager_requests {
     struct pager_requests *next; /* all levels of the task */
+    unsigned int rank;           /* 1 for the first, and so on (librt/order.h) */
     struct port_bucket *bucket;
     struct rt_mutex lock;
     struct rt_cond work;

@@ -7,6 +7,7 @@
 
 #include "librt/log.h"
 #include "librt/message.h"
+#include "librt/order.h"
 
 #include "memory_object_server.h"
 
@@ -33,6 +34,7 @@ void pager_receive(void *arg)
 
     if (request == NULL || reply == NULL)
         rt_panic("no memory for a message buffer");
+    rt_level_enter(level->rank);
     for (;;) {
         mach_msg_return_t result =
             mach_msg(request, MACH_RCV_MSG, 0, RT_MESSAGE_MAX, ports_bucket_set(level->bucket),

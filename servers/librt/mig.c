@@ -27,8 +27,10 @@ static mach_msg_option_t mach_msg_left(mach_msg_option_t option, mach_msg_return
     }
 }
 
+/* FRAME is mach_msg's. */
 static void mach_msg_note_begin(struct rt_thread *self, const mach_msg_header_t *message,
-                                mach_msg_option_t option, mach_port_t receive_name)
+                                mach_msg_option_t option, mach_port_t receive_name,
+                                const void *frame)
 {
     self->transfer.from = receive_name;
     self->transfer.since = rt_arch_cycles();
@@ -40,7 +42,7 @@ static void mach_msg_note_begin(struct rt_thread *self, const mach_msg_header_t 
     self->transfer.id = message->msgh_id;
     self->transfer.to = message->msgh_remote_port;
     if ((option & MACH_RCV_MSG) != 0)
-        rt_order_call(self, message);
+        rt_order_call(self, message, frame);
 }
 
 static void mach_msg_note_end(struct rt_thread *self, const mach_msg_header_t *message,
@@ -61,7 +63,7 @@ mach_msg_return_t mach_msg(mach_msg_header_t *message, mach_msg_option_t option,
     mach_msg_option_t left = option;
     mach_msg_return_t result;
 
-    mach_msg_note_begin(self, message, option, receive_name);
+    mach_msg_note_begin(self, message, option, receive_name, __builtin_frame_address(0));
     do {
         result =
             mach_msg_trap(message, left, send_size, receive_size, receive_name, timeout, notify);

@@ -27,6 +27,6 @@ void rt_order_take(struct rt_thread *self, const struct rt_order_lock *lock, con
 void rt_order_drop(struct rt_thread *self, const void *object);
 
 /* SELF sends MESSAGE and waits for the answer. => does not block. */
-void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message);
+void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message, const void *frame);
 
 #endif

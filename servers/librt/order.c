@@ -264,7 +264,7 @@ void rt_order_drop(struct rt_thread *self, const void *object)
         self->held[i] = self->held[i + 1];
 }
 
-void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message)
+void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message, const void *frame)
 {
     char taken[ORDER_PLACE_MAX], called[ORDER_PLACE_MAX];
     uintptr_t sites[RT_HELD_SITES];
@@ -274,7 +274,7 @@ void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message)
         message->msgh_id > ORDER_CALL_LAST)
         return;
     held = &self->held[self->nheld - 1];
-    rt_arch_callers(__builtin_frame_address(0), sites, RT_HELD_SITES);
+    rt_arch_callers(frame, sites, RT_HELD_SITES);
     order_place(held->sites, taken);
     order_place(sites, called);
     order_violation("a lock held across a call of a server: %s sends message %d at %s with %s "

@@ -12,8 +12,6 @@
 #ifndef LIBRT_ORDER_H
 #define LIBRT_ORDER_H
 
-#include "librt/mach.h"
-
 /* The level of threads that handle RPCs. Those of pagers count from 1, the lowest, on; a thread of
    level 0 serves nobody and may wait for all. */
 #define RT_LEVEL_RPC 255u

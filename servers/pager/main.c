@@ -18,6 +18,7 @@
 #include "librt/rt.h"
 #include "libtrace/trace.h"
 #include "libpager/policy.h"
+#include "pager/fault.h"
 #include "pager/object.h"
 
 #include "pager_server_server.h"
@@ -72,10 +73,14 @@ kern_return_t S_object_sync(mach_port_t port)
 {
     struct object *object = pager_object_of(port);
     struct trace_call call;
+    kern_return_t fault;
     error_t error;
 
     if (object == NULL)
         return EOPNOTSUPP;
+    fault = fault_in_sync();
+    if (fault != KERN_SUCCESS)
+        return fault;
     trace_call_begin(&call);
     error = pager_sync(object_pager(object), 1);
     return trace_call_end(&call, TRACE_OBJECT_SYNC, object_number(object), 0, 0, error);

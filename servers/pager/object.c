@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "librt/sync.h"
+#include "pager/fault.h"
 
 struct object {
     struct user_pager_info {
@@ -131,8 +132,11 @@ error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_addres
 error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
                           vm_size_t length, vm_size_t *written)
 {
-    error_t error = store_write(objects.store, RT_CLASS_FILE, object_sector(upi, offset), data,
-                                length, written);
+    error_t error;
+
+    fault_in_write(((struct object *)upi)->pager); /* info is its first member */
+    error = store_write(objects.store, RT_CLASS_FILE, object_sector(upi, offset), data, length,
+                        written);
 
     *written -= *written % vm_page_size;
     for (vm_size_t done = 0; done < *written; done += vm_page_size)

@@ -77,7 +77,13 @@ $(OUT)/layout.h: servers/servers.mk
 	@mkdir -p $(@D)
 	$(Q){ $(foreach s,$(SERVERS),echo '{"$(s)", $(BASE_$(s))},';) } > $@
 
-$(SERVERS_OUT)/obj/%.o: servers/%.c $(MIG_HEADERS) $(OUT)/layout.h $(NEWLIB_STAMP)
+# The number and the name of every message that a task can send.
+$(OUT)/messages.h: $(MIG_HEADERS)
+	$(Q)sed -n 's,^/\* [A-Za-z]*outine \([a-z0-9_]*\) \*/$$,\1,p; s,^.*msgh_id = \([0-9]*\);$$,\1,p' \
+		$(MIG_USERS:%=$(MIG_OUT)/%_user.c) | \
+		sed 'N; s/\(.*\)\n\(.*\)/{\2, "\1"},/' > $@
+
+$(SERVERS_OUT)/obj/%.o: servers/%.c $(MIG_HEADERS) $(OUT)/layout.h $(OUT)/messages.h $(NEWLIB_STAMP)
 	@mkdir -p $(@D)
 	$(SAY) "  CC      $<"
 	$(Q)$(SERVER_CC) $(SERVER_CPPFLAGS) $(SERVER_CFLAGS) $(SERVER_WARNINGS) -MMD -MP -c -o $@ $<

@@ -19,6 +19,7 @@
 #include "librt/error.h"
 #include "librt/log.h"
 #include "librt/mach.h"
+#include "librt/memory.h"
 #include "librt/sync.h"
 #include "librt/thread-private.h"
 
@@ -75,6 +76,15 @@ void *sbrk(ptrdiff_t increment)
     old = heap_break;
     heap_break += (vm_address_t)increment;
     return (void *)old;
+}
+
+struct rt_heap rt_heap_get(void)
+{
+    vm_address_t end = heap_break == 0 ? HEAP_BASE : heap_break;
+
+    return (struct rt_heap){.start = HEAP_BASE,
+                            .end = (end + vm_page_size - 1) & ~(vm_page_size - 1),
+                            .limit = HEAP_BASE + HEAP_BYTES};
 }
 
 void abort(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
+#include "librt/i386/arch.h"
 #include "librt/log.h"
 #include "startup/startup.h"
 
@@ -35,10 +36,29 @@ static void startup_fault_panic(void)
     }
 }
 
+/* The two interrupt controllers take a byte of interrupts that are not to come (Intel 8259A, OCW1).
+   Without the clock's and the disk's the kernel soon has nothing left that it could do. */
+static void startup_fault_stop(void)
+{
+    static const uint16_t masks[] = {0x21, 0xa1};
+
+    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+        mach_port_t permission;
+
+        if (i386_io_perm_create(startup_privileges.device_master, masks[i], masks[i],
+                                &permission) != KERN_SUCCESS ||
+            i386_io_perm_modify(mach_task_self(), permission, TRUE) != KERN_SUCCESS)
+            rt_panic("no access to the interrupt controllers");
+        rt_arch_out8(masks[i], 0xff);
+    }
+}
+
 void startup_fault(const char *fault)
 {
     if (strcmp(fault, "assert") == 0)
         startup_fault_assert();
     else if (strcmp(fault, "panic") == 0)
         startup_fault_panic();
+    else if (strcmp(fault, "stop") == 0)
+        startup_fault_stop();
 }

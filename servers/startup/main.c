@@ -161,6 +161,7 @@ int main(int argc, char **argv)
     rt_emit("start server=startup");
     startup_config_setup();
     port = startup_serve();
+    startup_watchdog_setup();
     startup_fwcfg_mark(STARTUP_MARK_BEGIN);
     startup_fault(rt_config_string("fault"));
     startup_tasks_start(rt_config_string("servers"), port);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Notifications of the kernel (mach/notify.defs). Startup asks for one kind: a task is gone. */
+#include <stdio.h>
+
 #include "librt/log.h"
 #include "startup/startup.h"
 
@@ -8,8 +10,10 @@
 kern_return_t do_mach_notify_dead_name(mach_port_t notify, mach_port_t name)
 {
     const char *task = startup_task_name(name);
+    char reason[128];
 
     (void)notify;
-    rt_log("task %s is gone", task == NULL ? "unknown" : task);
-    startup_end(99, "a task ended by itself");
+    snprintf(reason, sizeof(reason), "the task %s ended by itself", task == NULL ? "?" : task);
+    rt_log("%s", reason);
+    startup_end(99, reason);
 }

@@ -37,6 +37,9 @@ void startup_tasks_init(int argc, char **argv);
    and exception port. => once; a name without a task ends the run with status 2. */
 void startup_tasks_start(const char *servers, mach_port_t port);
 
+/* The boot script's Nth task, from 0, or null. => does not block. */
+const struct startup_task *startup_task_get(size_t n);
+
 /* Name of TASK, "startup" for this one, or null. => does not block. */
 const char *startup_task_name(task_t task);
 
@@ -71,6 +74,11 @@ void startup_fwcfg_mark(unsigned int mark);
 
 /* Print the `end` line and end the run with STATUS (0, 2, 10, 77, 99). REASON is one sentence. */
 _Noreturn void startup_end(int status, const char *reason);
+
+/* watchdog.c */
+
+/* Start to watch over the tasks. => once, before they start; may block; no memory is a panic. */
+void startup_watchdog_setup(void);
 
 /* fault.c: what can go wrong on purpose in the kernel, for Machbed's own tests. */
 void startup_fault(const char *fault);

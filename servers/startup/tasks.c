@@ -58,6 +58,11 @@ static struct startup_task *startup_task_find(const char *name)
     return NULL;
 }
 
+const struct startup_task *startup_task_get(size_t n)
+{
+    return n < ntasks ? &tasks[n] : NULL;
+}
+
 const char *startup_task_name(task_t task)
 {
     if (task == mach_task_self())

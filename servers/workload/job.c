@@ -11,6 +11,7 @@
 #include "librt/guard.h"
 #include "librt/log.h"
 #include "librt/rt.h"
+#include "librt/state.h"
 #include "workload/ops.h"
 #include "libtrace/trace.h"
 
@@ -69,6 +70,7 @@ static error_t job_map(struct job *job)
 static void job_trace(uint64_t start, enum trace_what what, vm_size_t offset, vm_size_t length,
                       error_t error)
 {
+    rt_progress();
     if (start != 0)
         trace_end(&(struct trace_event){.kind = TRACE_OP,
                                         .start = start,

@@ -44,6 +44,7 @@ static console_take_t console_take_store;
 static console_take_t console_take_check;
 static console_take_t console_take_crash;
 static console_take_t console_take_trace;
+static console_take_t console_take_hang;
 static console_take_t console_take_end;
 
 static const struct console_keyword console_keywords[] = {
@@ -56,6 +57,7 @@ static const struct console_keyword console_keywords[] = {
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
     {"trace", "server events dropped drain_us", console_take_trace},
+    {"hang", "kind told sentence", console_take_hang},
     {"end", "status reason", console_take_end},
 };
 
@@ -295,6 +297,18 @@ static error_t console_take_trace(struct console *console, const struct console_
     if (server->trace.said)
         return EEXIST;
     server->trace = trace;
+    return 0;
+}
+
+static error_t console_take_hang(struct console *console, const struct console_line *line)
+{
+    struct console_hang hang = {.told = strcmp(line->fields[1], "1") == 0};
+    error_t error = console_word_copy(hang.kind, line->fields[0]);
+
+    if (error != 0)
+        return error;
+    snprintf(hang.sentence, sizeof(hang.sentence), "%s", line->fields[2]);
+    console->hang = hang;
     return 0;
 }
 

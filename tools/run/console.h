@@ -60,6 +60,12 @@ struct console_check {
     char result[CONSOLE_LINE_BYTES];
 };
 
+struct console_hang {
+    char kind[CONSOLE_WORD_BYTES]; /* "": none was reported */
+    bool told;                     /* it was reported because the runner had said that time is up */
+    char sentence[CONSOLE_LINE_BYTES];
+};
+
 struct console_end {
     bool said;
     uint64_t status;
@@ -70,6 +76,7 @@ struct console {
     uint64_t lines;
     char kernel[CONSOLE_WORD_BYTES]; /* the kernel's first line, "GNU Mach ...", or "" */
     struct console_job job;
+    struct console_hang hang;
     struct console_end end;
     struct console_server *servers;
     size_t servers_count;

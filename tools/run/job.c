@@ -59,8 +59,10 @@ static const struct choice job_engines[] = {
 };
 
 static const struct choice job_faults[] = {
-    {"none", NULL},  {"crash", NULL}, {"crash_pager", NULL}, {"assert", NULL},
-    {"panic", NULL}, {"hang", NULL},  {"claim", NULL},       {NULL, NULL},
+    {"none", NULL},     {"crash", NULL},       {"crash_pager", NULL}, {"assert", NULL},
+    {"panic", NULL},    {"hang", NULL},        {"claim", NULL},       {"stop", NULL},
+    {"die", NULL},      {"deadlock", NULL},    {"lost_reply", NULL},  {"lock_order", NULL},
+    {"lock_rpc", NULL}, {"level_order", NULL}, {NULL, NULL},
 };
 
 static const struct choice job_bools[] = {
@@ -98,16 +100,15 @@ struct job_rule {
 };
 
 static const struct job_rule job_rules[] = {
-    {"rw", "read", "fs", "ext2"},
-    {"rw", "operations", "fs", "ext2"},
-    {"ioengine", "rpc", "fs", "ext2"},
-    {"filename", NULL, "fs", "ext2"},
-    {"overwrite", "1", "fs", "ext2"},
-    {"fragment", NULL, "fs", "ext2"},
+    {"rw", "read", "fs", "ext2"},           {"rw", "operations", "fs", "ext2"},
+    {"ioengine", "rpc", "fs", "ext2"},      {"filename", NULL, "fs", "ext2"},
+    {"overwrite", "1", "fs", "ext2"},       {"fragment", NULL, "fs", "ext2"},
     {"overwrite", "1", "rw", "write"}, /* what is read is there beforehand anyway */
     {"verify", "1", "rw", "write"},    /* reading compares anyway */
-    {"fault", "crash_pager", "fs", "none"},
-    {"fault", "claim", "fs", "none"},
+    {"fault", "crash_pager", "fs", "none"}, {"fault", "claim", "fs", "none"},
+    {"fault", "die", "fs", "none"},         {"fault", "deadlock", "fs", "none"},
+    {"fault", "lost_reply", "fs", "none"},  {"fault", "lock_order", "fs", "none"},
+    {"fault", "lock_rpc", "fs", "none"},    {"fault", "level_order", "fs", "none"},
 };
 
 /* Where the parser stands. */

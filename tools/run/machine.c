@@ -319,6 +319,7 @@ void machine_config_print(const struct options *options, const struct job *job,
     fprintf(stream, "job=%s\npolicy=%s\nseed=%" PRIu64 "\ndisk=%s\nservers=%s\n", job->name,
             policy->choice.name, seed, options->disk->device, job_servers(job));
     job_print(job, stream);
-    fprintf(stream, "trace=%s\ntrace_events=", options->trace->name);
+    fprintf(stream, "watchdog=%" PRIu64 "\ntrace=%s\ntrace_events=", options->watchdog,
+            options->trace->name);
     machine_kinds_print(options->kinds, stream);
 }

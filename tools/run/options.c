@@ -188,6 +188,18 @@ static int options_read_number(struct options *options, const struct options_spe
     return STATUS_SUCCESS;
 }
 
+/* The same, where zero means none. */
+static int options_read_count(struct options *options, const struct options_spec *spec,
+                              const char *value, struct failure *failure)
+{
+    uint64_t *to = (uint64_t *)((char *)options + spec->offset);
+
+    if (number_parse(value, to) != 0)
+        return failure_set(failure, STATUS_BAD_INPUT, "--%s: '%s' is not a number", spec->name,
+                           value);
+    return STATUS_SUCCESS;
+}
+
 static int options_read_bool(struct options *options, const struct options_spec *spec,
                              const char *value, struct failure *failure)
 {
@@ -249,6 +261,8 @@ static const struct options_spec options_specs[] = {
      "the run's folder in BUILD/runs (the job's name)"},
     {"seed", "NUMBER", options_read_number, FIELD(seed), NULL,
      "the data's seed, to repeat a run (a new one)"},
+    {"watchdog", "SECONDS", options_read_count, FIELD(watchdog), NULL,
+     "report a hang when nothing gets done for so long, 0: never (20)"},
     {"trace", "FORM", options_read_choice, FIELD(trace), choice_traces,
      "events of each request: off or text (off)"},
     {"trace-events", "K,K,...", options_read_kinds, 0, NULL, "kinds of event to record (all)"},
@@ -305,6 +319,7 @@ static void options_init(struct options *options)
         .qemu_config = "qemu.cfg",
         .mem_bytes = 512 * MIB,
         .timeout = 300,
+        .watchdog = 20,
     };
     for (; options->policies_count < policies_count; options->policies_count++)
         options->policies[options->policies_count] = &policies[options->policies_count];
@@ -344,6 +359,10 @@ static int options_sizes_check(const struct options *options, struct failure *fa
         return failure_set(
             failure, STATUS_BAD_INPUT, "--disk-size: %s is not a number of MiB from %s to %s",
             SIZE_TEXT(options->disk_bytes), SIZE_TEXT(DISK_MIN_BYTES), SIZE_TEXT(DISK_MAX_BYTES));
+    if (options->watchdog > TIMEOUT_MAX_SECONDS)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--watchdog: %" PRIu64 " seconds are more than a day",
+                           options->watchdog);
     if (options->timeout > TIMEOUT_MAX_SECONDS)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--timeout: %" PRIu64 " seconds are more than a day", options->timeout);

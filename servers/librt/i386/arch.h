@@ -75,8 +75,15 @@ static inline void rt_arch_crash(void)
    => may block; an error is the kernel's. */
 kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp);
 
-/* Program counter and stack pointer of THREAD. => may block; an error is the kernel's. */
-kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t *sp);
+/* Where a thread is: its program counter, stack pointer and frame pointer. */
+struct rt_arch_place {
+    uintptr_t pc;
+    uintptr_t sp;
+    uintptr_t fp;
+};
+
+/* Where THREAD is. => may block; an error is the kernel's. */
+kern_return_t rt_arch_thread_place(thread_t thread, struct rt_arch_place *place);
 
 /* Copy BYTES; returns how many were copied, less than BYTES when a fault was resumed. */
 size_t rt_arch_copy(void *to, const void *from, size_t bytes);

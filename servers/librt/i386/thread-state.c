@@ -33,15 +33,14 @@ kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp)
     return rt_arch_state_set(thread, &state);
 }
 
-kern_return_t rt_arch_thread_registers(thread_t thread, uintptr_t *pc, uintptr_t *sp)
+kern_return_t rt_arch_thread_place(thread_t thread, struct rt_arch_place *place)
 {
     struct i386_thread_state state;
     kern_return_t kr = rt_arch_state_get(thread, &state);
 
     if (kr != KERN_SUCCESS)
         return kr;
-    *pc = state.eip;
-    *sp = state.uesp;
+    *place = (struct rt_arch_place){.pc = state.eip, .sp = state.uesp, .fp = state.ebp};
     return KERN_SUCCESS;
 }
 

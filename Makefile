@@ -10,7 +10,8 @@ BUILD := build
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run trace test test-long bench-ext2 list help all servers repin check-style clean distclean
+TARGETS := run trace test test-long bench-ext2 bench-trace list help all servers repin check-style \
+	clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
@@ -19,7 +20,7 @@ RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE
 	WATCHDOG=watchdog
 # The same for `make trace` and its reader.
 TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
-VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) V)
+VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) N V)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -5,36 +5,24 @@
 # only build/host/machbed-run; no kernel, no QEMU.
 use strict;
 use warnings;
-use Cwd qw(abs_path);
-use File::Basename;
-use File::Temp qw(tempdir);
+use FindBin;
 use JSON::PP;
+use lib "$FindBin::Bin/lib";
+use Machbed qw(is_running read_file scratch);
 use POSIX qw(:sys_wait_h);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $here = dirname(abs_path($0));
-my $top = abs_path("$here/../..");
+my $here = $FindBin::Bin;
+my $top = "$here/../..";
 my $runner = $ENV{MACHBED_RUN} // "$top/build/host/machbed-run";
-my $scratch = tempdir(CLEANUP => 1);
+my $scratch = scratch();
 
 sub write_file
 {
     my ($name, $text) = @_;
 
-    open my $file, '>', "$scratch/$name" or die "$name: $!";
-    print $file $text;
-    close $file or die "$name: $!";
-    return "$scratch/$name";
-}
-
-sub read_file
-{
-    my ($path) = @_;
-
-    open my $file, '<', $path or return '';
-    local $/;
-    return scalar <$file>;
+    return Machbed::write_file("$scratch/$name", $text);
 }
 
 my $job = write_file('small.job', "[small]\nsize=1m\n");
@@ -118,12 +106,6 @@ ending('a missing mark ends with 99', 'no_stop_mark', 99, 'marks');
 ending('a byte that changed ends with 99', 'flipped_byte', 99, 'content: byte 4,099 ');
 ok(-e "$scratch/build/runs/small/run128/disk.img", 'a failed run keeps its disk');
 ending('a misplaced sector is recognised', 'misplaced_sector', 99, 'belongs into sector 3');
-
-# A process that has ended but that nobody has waited for yet counts as gone.
-sub is_running
-{
-    return read_file("/proc/$_[0]/stat") =~ /\) [^ZX]/;
-}
 
 sub children_are_gone
 {

@@ -196,6 +196,28 @@ static void sums_disk_compare(const struct sums_case *this, const json_t *layers
     sums_layer_compare(&disk, layers, LAYER_DISK_READ, &reads);
 }
 
+/* Whether the class of each write of the disk is certain: its call is here, and no device block
+   holds file data and something else. */
+static bool sums_disk_is_split(const struct sums_case *this)
+{
+    const struct record *record = this->record;
+
+    return this->missing == 0 && record->disk_known && record->calls != 0 &&
+           (record->kinds >> EVENT_STORE_WRITE & 1) != 0 &&
+           record_number(record->job, "rmw_bytes", 0) == 0;
+}
+
+/* The disk's writes of one class: that of the call by the trace, that of the place on the disk by
+   result.json. */
+static void sums_disk_part_compare(const struct sums_case *this, const json_t *layers,
+                                   const struct sums *sums, unsigned part)
+{
+    if (sums_disk_is_split(this))
+        sums_layer_compare(this, layers, LAYER_DISK_WRITE, &sums->disk.at[LAYER_DISK_WRITE][part]);
+    else
+        this->verdict->partial = true;
+}
+
 /* Compares what a server says of itself with what is here. */
 static void sums_closing_compare(const struct sums_case *this, const struct console_server *server)
 {
@@ -252,6 +274,8 @@ static void sums_split_compare(const struct sums *sums, const struct sums_case *
         this.missing = server == NULL ? UINT64_MAX : record_missing(server);
         if (here != NULL)
             sums_guest_compare(&this, layers, here, part);
+        if (part != LAYER_SPLIT)
+            sums_disk_part_compare(&this, layers, sums, part);
     }
 }
 

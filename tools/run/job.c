@@ -103,7 +103,7 @@ static const struct job_rule job_rules[] = {
     {"rw", "read", "fs", "ext2"},           {"rw", "operations", "fs", "ext2"},
     {"ioengine", "rpc", "fs", "ext2"},      {"filename", NULL, "fs", "ext2"},
     {"overwrite", "1", "fs", "ext2"},       {"fragment", NULL, "fs", "ext2"},
-    {"overwrite", "1", "rw", "write"}, /* what is read is there beforehand anyway */
+    {"overwrite", "1", "rw", "write"}, /* what is read is there anyway */
     {"verify", "1", "rw", "write"},    /* reading compares anyway */
     {"fault", "crash_pager", "fs", "none"}, {"fault", "claim", "fs", "none"},
     {"fault", "die", "fs", "none"},         {"fault", "deadlock", "fs", "none"},

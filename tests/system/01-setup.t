@@ -94,9 +94,11 @@ t_says "with sudo, apt-get installs and asks nothing" 2 \
 still missing after their installation: two three four" debian 'echo "sudo $*"'
 
 t_says "an unknown variable is refused, with those that exist" 2 "unknown variable POLCY
-POLICY SEED" make run POLCY=page
+POLICY
+SEED" make run POLCY=page
 t_says "an unknown target is refused, with those that exist" 2 "unknown target rnu
-run test list" make rnu
+there are: run
+list" make rnu
 t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there is: i386" make run ARCH=vax
 t_says "every variable is in the help" 0 "JOB=
 SIZE=

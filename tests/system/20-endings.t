@@ -132,7 +132,8 @@ ends_with($run, 2, "QEMU did not start: .*'no-such-device' is not a valid device
     my $folder = scratch() . '/fake';
 
     mkdir $folder or die "$folder: $!";
-    symlink "$FindBin::Bin/fake-qemu", "$folder/qemu-system-i386" or die "$folder: $!";
+    write_file("$folder/qemu-system-i386", "#!/bin/sh\nexec '$FindBin::Bin/fake-qemu'\n");
+    chmod 0755, "$folder/qemu-system-i386";
     local $ENV{FAKE_QEMU} = 'skips';
     local $ENV{PATH} = "$folder:$ENV{PATH}";
     $run = run_make('skip', @good);

@@ -113,9 +113,10 @@ static void a_line_that_vanished_is_a_difference(void **state)
     write_out(WRITES - 1);
     count_all();
     synth_close(&synth, 2 * WRITES, 0);
-    assert_summary(STATUS_FAILED,
-                   "differs: pager printed 20 events by its own account, 18 are here\n"
-                   "  differs: servers.pager.data_return.count is 9 by the trace, 10 by result.json");
+    assert_summary(
+        STATUS_FAILED,
+        "differs: pager printed 20 events by its own account, 18 are here\n"
+        "  differs: servers.pager.data_return.count is 9 by the trace, 10 by result.json");
     assert_contains(synth.record.warnings[0], "pager printed 20 events, 18 are here");
 }
 

@@ -7,6 +7,7 @@
 
 #include "librt/mach.h"
 #include "librt/rt.h"
+#include "librt/state.h"
 
 /* Print HEAD, the message and a line end as one call, so that no other line can get between. */
 static void rt_print(const char *head, const char *format, va_list arguments)
@@ -21,6 +22,7 @@ static void rt_print(const char *head, const char *format, va_list arguments)
     line[length] = '\n';
     line[length + 1] = '\0';
     mach_print(line);
+    rt_progress();
 }
 
 void rt_print_line(const char *text)
@@ -29,6 +31,7 @@ void rt_print_line(const char *text)
 
     snprintf(line, sizeof(line), "%s\n", text);
     mach_print(line);
+    rt_progress();
 }
 
 static void rt_print_named(const char *what, const char *format, va_list arguments)

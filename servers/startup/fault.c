@@ -43,12 +43,7 @@ static void startup_fault_stop(void)
     static const uint16_t masks[] = {0x21, 0xa1};
 
     for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
-        mach_port_t permission;
-
-        if (i386_io_perm_create(startup_privileges.device_master, masks[i], masks[i],
-                                &permission) != KERN_SUCCESS ||
-            i386_io_perm_modify(mach_task_self(), permission, TRUE) != KERN_SUCCESS)
-            rt_panic("no access to the interrupt controllers");
+        startup_give_ports(masks[i], masks[i]);
         rt_arch_out8(masks[i], 0xff);
     }
 }

@@ -335,5 +335,7 @@ enum hang_kind hang_report(const struct snapshot *snapshot, char *sentence)
     }
     hang_chain_follow(snapshot, hang_client(snapshot), &chain);
     hang_chain_append(&chain, sentence);
+    if (chain.length == 0)
+        hang_append(sentence, "no server has come up");
     return HANG_NO_PROGRESS;
 }

@@ -101,7 +101,7 @@ static boolean_t startup_demux(mach_msg_header_t *request, mach_msg_header_t *re
            notify_server(request, reply);
 }
 
-static void startup_give_ports(uint16_t first, uint16_t last)
+void startup_give_ports(uint16_t first, uint16_t last)
 {
     mach_port_t permission;
 
@@ -113,6 +113,7 @@ static void startup_give_ports(uint16_t first, uint16_t last)
 
 static void startup_give_all_ports(void)
 {
+    startup_give_ports(STARTUP_EXIT_PORT_FIRST, STARTUP_EXIT_PORT_LAST);
     startup_give_ports(FWCFG_PORT_FIRST, FWCFG_PORT_LAST);
     startup_give_ports(TIMER_PORT_FIRST, TIMER_PORT_LAST);
     startup_give_ports(SYSTEM_PORT, SYSTEM_PORT);

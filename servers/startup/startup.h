@@ -28,6 +28,10 @@ struct startup_privileges {
 
 extern struct startup_privileges startup_privileges;
 
+/* I/O ports that every task gets, to end the run by itself: isa-debug-exit, see qemu.cfg. */
+#define STARTUP_EXIT_PORT_FIRST 0xf4
+#define STARTUP_EXIT_PORT_LAST  0xf7
+
 /* tasks.c: the tasks, by the words of the command line, and who registered what. */
 
 /* Take `name=port` words. => once, before any other thread runs. */
@@ -71,6 +75,9 @@ void startup_fwcfg_mark(unsigned int mark);
 #define STARTUP_MARK_END   0x3ff1u
 
 /* main.c */
+
+/* Let this task use the I/O ports FIRST to LAST. => may block; a failure is a panic. */
+void startup_give_ports(uint16_t first, uint16_t last);
 
 /* Print the `end` line and end the run with STATUS (0, 2, 10, 77, 99). REASON is one sentence. */
 _Noreturn void startup_end(int status, const char *reason);

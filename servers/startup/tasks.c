@@ -9,10 +9,6 @@
 
 #include "server_user.h"
 
-/* I/O ports that every task gets, to end the run by itself: isa-debug-exit, see qemu.cfg. */
-#define EXIT_PORT_FIRST 0xf4
-#define EXIT_PORT_LAST  0xf7
-
 static struct startup_task tasks[STARTUP_TASKS_MAX];
 static size_t ntasks;
 static struct rt_mutex services_lock = {.name = "services"};
@@ -76,8 +72,9 @@ const char *startup_task_name(task_t task)
 static kern_return_t startup_task_give_exit_port(task_t task)
 {
     mach_port_t permission;
-    kern_return_t kr = i386_io_perm_create(startup_privileges.device_master, EXIT_PORT_FIRST,
-                                           EXIT_PORT_LAST, &permission);
+    kern_return_t kr =
+        i386_io_perm_create(startup_privileges.device_master, STARTUP_EXIT_PORT_FIRST,
+                            STARTUP_EXIT_PORT_LAST, &permission);
 
     if (kr != KERN_SUCCESS)
         return kr;

@@ -120,31 +120,22 @@ static _Noreturn void watchdog_bark(bool time_is_up)
 
 static void watchdog_watch(void *arg)
 {
-    uint32_t before = 0;
+    uint32_t before = watchdog_progress();
     uint64_t nticks = 0;
 
     (void)arg;
     for (;;) {
-        uint32_t progress = watchdog_progress();
+        uint32_t progress;
 
+        rt_sleep(WATCHDOG_TICK_MS);
+        progress = watchdog_progress();
         nticks = progress == before ? nticks + 1 : 0;
         before = progress;
         if (watchdog.limit != 0 && nticks >= watchdog.limit)
             watchdog_bark(false);
         if (watchdog_time_is_up())
             watchdog_bark(true);
-        rt_sleep(WATCHDOG_TICK_MS);
     }
-}
-
-static void watchdog_give_port(void)
-{
-    mach_port_t permission;
-
-    if (i386_io_perm_create(startup_privileges.device_master, WATCHDOG_SCRATCH, WATCHDOG_SCRATCH,
-                            &permission) != KERN_SUCCESS ||
-        i386_io_perm_modify(mach_task_self(), permission, TRUE) != KERN_SUCCESS)
-        rt_panic("no access to the serial port's scratch register");
 }
 
 void startup_watchdog_setup(void)
@@ -152,7 +143,7 @@ void startup_watchdog_setup(void)
     watchdog.limit = rt_config_u64("watchdog");
     rt_mutex_init(&watchdog.lock, "watchdog");
     rt_cond_init(&watchdog.changed, "watchdog_barks");
-    watchdog_give_port();
+    startup_give_ports(WATCHDOG_SCRATCH, WATCHDOG_SCRATCH);
     if (rt_thread_create(NULL, "reporter", watchdog_reporter, NULL) != 0 ||
         rt_thread_create(NULL, "watchdog", watchdog_watch, NULL) != 0)
         rt_panic("no memory to watch over the run");

@@ -12,6 +12,7 @@
 #include "disk.h"
 #include "machine.h"
 #include "size.h"
+#include "time-up.h"
 #include "tool.h"
 #include "verdict.h"
 
@@ -143,13 +144,16 @@ static void boot_qemu_run(struct boot *boot, const struct command *command)
 {
     char serial[PATH_MAX];
     char errors[PATH_MAX];
+    struct time_up time_up;
     struct qemu_watch watch = {
         .serial = serial,
         .console = &boot->console,
         .awaited = "workload",
         .progress = stdout,
+        .time_up = &time_up,
     };
 
+    time_up_init(&time_up, boot->options, &boot->console, boot->folder);
     boot_path(boot, MACHINE_SERIAL, serial);
     boot_path(boot, MACHINE_ERRORS, errors);
     watch.timeout_ms = boot->options->timeout * 1000;

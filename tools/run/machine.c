@@ -8,6 +8,7 @@
  *   -kernel, -append, -initrd                    direct boot; each module is a line of the
  *                                                kernel's boot script, commas between
  *   -trace, -D, -msg                             what the disk was asked to do, and when
+ *   -qmp                                         the runner's questions when the time is up
  */
 #include "machine.h"
 
@@ -297,6 +298,8 @@ int machine_command(struct command *command, const struct options *options, stru
     command_add(command, "%s", MACHINE_TRACE);
     command_add(command, "-msg");
     command_add(command, "timestamp=on");
+    command_add(command, "-qmp");
+    command_add(command, "unix:%s,server=on,wait=off", MACHINE_MONITOR);
     return status;
 }
 

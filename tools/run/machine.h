@@ -19,6 +19,9 @@
 #define MACHINE_TRACE  "qemu.trace"
 #define MACHINE_ERRORS "qemu.err"
 
+/* The socket of QEMU's monitor, in the same folder while QEMU lives. */
+#define MACHINE_MONITOR "monitor"
+
 /*
  * Check that all the files are there that a boot needs, that QEMU is, and with KVM chosen that the
  * host lets us use it. Nothing is started or made.

@@ -2,7 +2,8 @@
 /*
  * Watching is a loop that wakes up every QEMU_STEP_MS at the latest, and at once when QEMU ends or
  * a signal comes. It reads what the console has said since and asks four questions in turn: has
- * QEMU ended, were we asked to end, has the kernel said its last words, is the time up.
+ * QEMU ended, were we asked to end, has the kernel said its last words, is the time up. Then there
+ * is a little more of it, for the guest to say why (time-up.h).
  *
  * A kernel that panics or fails an assertion keeps the processor spinning. QEMU is then ended, but
  * only after QEMU_GRACE_MS, so that the console's further lines, a backtrace for instance, arrive.
@@ -13,6 +14,7 @@
 
 #include "process.h"
 #include "tail.h"
+#include "time-up.h"
 
 #define QEMU_STEP_MS  20u
 #define QEMU_GRACE_MS 500u
@@ -94,7 +96,8 @@ static bool qemu_limits_check(struct qemu *qemu)
 
     if (qemu_is_dead(qemu, now))
         return qemu_end_set(qemu, QEMU_DIED, 0);
-    if (elapsed >= watch->timeout_ms)
+    if (elapsed >= watch->timeout_ms &&
+        (watch->time_up == NULL || time_up_step(watch->time_up, now, qemu->bytes_ms)))
         return qemu_end_set(qemu, QEMU_TIMED_OUT, (int)(watch->timeout_ms / 1000));
     if (watch->silence_ms != 0 && qemu->tail.bytes == 0 && elapsed >= watch->silence_ms)
         return qemu_end_set(qemu, QEMU_SILENT, (int)(watch->silence_ms / 1000));
@@ -121,6 +124,16 @@ static bool qemu_step(struct qemu *qemu)
     return qemu_limits_check(qemu);
 }
 
+static void qemu_time_up_note(struct qemu *qemu)
+{
+    const struct time_up *time_up = qemu->watch->time_up;
+
+    if (time_up == NULL || time_up->since_ms == 0)
+        return;
+    qemu->ending->told_s = time_up->told ? (unsigned)(qemu->watch->timeout_ms / 1000) : 0;
+    snprintf(qemu->ending->cpu, sizeof(qemu->ending->cpu), "%s", time_up->cpu.sentence);
+}
+
 int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *const *argv,
              const char *folder, const char *errors, struct failure *failure)
 {
@@ -136,6 +149,7 @@ int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *c
     process_end(&qemu.process);
     tail_finish(&qemu.tail, watch->console);
     qemu_times_note(&qemu);
+    qemu_time_up_note(&qemu);
     ending->end_ms = qemu_clock_ms() - qemu.start_ms;
     tail_destroy(&qemu.tail);
     return STATUS_SUCCESS;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "console.h"
+#include "cpu-state.h"
 #include "failure.h"
 
 /* How QEMU came to its end. */
@@ -23,9 +24,11 @@ enum qemu_end {
 struct qemu_ending {
     enum qemu_end end;
     int value;
-    uint64_t kernel_ms; /* from the start to the kernel's first line; 0: it never came */
-    uint64_t server_ms; /* ... to the first line of the awaited server; 0: it never came */
-    uint64_t end_ms;    /* ... to the end */
+    uint64_t kernel_ms;        /* from the start to the kernel's first line; 0: it never came */
+    uint64_t server_ms;        /* ... to the first line of the awaited server; 0: it never came */
+    uint64_t end_ms;           /* ... to the end */
+    unsigned told_s;           /* the guest was told that so many seconds were up; 0: it was not */
+    char cpu[CPU_STATE_BYTES]; /* it had no answer, and this is what the processor did; "": else */
 };
 
 struct qemu_watch {
@@ -34,7 +37,8 @@ struct qemu_watch {
     const char *awaited;     /* the server whose start is timed */
     FILE *progress;          /* gets a line when the kernel is up */
     uint64_t timeout_ms;
-    uint64_t silence_ms; /* how long it may say nothing at all; 0: as long as it likes */
+    struct time_up *time_up; /* what is done at the time limit; null: nothing */
+    uint64_t silence_ms;     /* how long it may say nothing at all; 0: as long as it likes */
 };
 
 /*

@@ -35,13 +35,28 @@ static bool verdict_exit_lookup(int exit, int *status)
     return false;
 }
 
+/* A system whose time is up says why, if it can. */
+static void verdict_timed_out(const struct qemu_ending *ending, struct failure *failure)
+{
+    if (ending->cpu[0] != '\0' && ending->told_s != 0)
+        failure_set(failure, STATUS_KERNEL_DIED,
+                    "the kernel stopped: no end within %d seconds, no answer when asked for one, "
+                    "and %s",
+                    ending->value, ending->cpu);
+    else if (ending->cpu[0] != '\0')
+        failure_set(failure, STATUS_NO_END, "no end within %d seconds, startup never came up; %s",
+                    ending->value, ending->cpu);
+    else
+        failure_set(failure, STATUS_NO_END, "no end within %d seconds", ending->value);
+}
+
 static void verdict_unended(const struct verdict_case *verdict, struct failure *failure)
 {
     int value = verdict->ending->value;
 
     switch (verdict->ending->end) {
     case QEMU_TIMED_OUT:
-        failure_set(failure, STATUS_NO_END, "no end within %d seconds", value);
+        verdict_timed_out(verdict->ending, failure);
         break;
     case QEMU_SILENT:
         failure_set(
@@ -100,6 +115,9 @@ static void verdict_exited(const struct verdict_case *verdict, struct failure *f
         failure_set(failure, STATUS_FAILED,
                     "the guest said that it ends with status %" PRIu64 ", and ended with %d",
                     end->status, status);
+    else if (status == STATUS_NO_END && verdict->console->hang.told && verdict->ending->told_s != 0)
+        failure_set(failure, status, "no end within %u seconds: %s", verdict->ending->told_s,
+                    verdict->console->hang.sentence);
     else if (status != STATUS_SUCCESS)
         failure_set(failure, status, "%s",
                     end->reason[0] != '\0' ? end->reason : "the guest gave no reason");

@@ -61,7 +61,11 @@ static inline void sample_boot_page(struct boot *boot)
     sample_feed(boot, lines, sizeof(lines) / sizeof(lines[0]));
     sample_commands(boot, 4096);
     boot->mbr.partitions[1] = (struct mbr_partition){1050624, 524288};
-    boot->ending = (struct qemu_ending){QEMU_EXITED, 33, 900, 1900, 9000};
+    boot->ending = (struct qemu_ending){.end = QEMU_EXITED,
+                                        .value = 33,
+                                        .kernel_ms = 900,
+                                        .server_ms = 1900,
+                                        .end_ms = 9000};
 }
 
 static inline void sample_boot_run128(struct boot *boot)

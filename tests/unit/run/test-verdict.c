@@ -249,6 +249,32 @@ static void the_time_limit_is_no_end(void **state)
     assert_verdict(STATUS_NO_END, "no end within 300 seconds");
 }
 
+static void a_guest_that_explains_itself_at_the_time_limit_is_quoted(void **state)
+{
+    (void)state;
+    console_feed(&console, "machbed hang kind=no_progress told=1 sentence=\"main waits\"");
+    console_feed(&console, "machbed end status=10 reason=\"no end in time: main waits\"");
+    ending = (struct qemu_ending){.end = QEMU_EXITED, .value = 37, .told_s = 300};
+    assert_verdict(STATUS_NO_END, "no end within 300 seconds: main waits");
+}
+
+static void a_guest_that_does_not_answer_has_stopped(void **state)
+{
+    (void)state;
+    ending = (struct qemu_ending){
+        .end = QEMU_TIMED_OUT, .value = 300, .told_s = 300, .cpu = "the processor is halted"};
+    assert_verdict(STATUS_KERNEL_DIED, "the kernel stopped: no end within 300 seconds");
+    assert_contains(verdict_failure.reason, "and the processor is halted");
+}
+
+static void a_guest_that_never_came_up_has_not_stopped(void **state)
+{
+    (void)state;
+    ending =
+        (struct qemu_ending){.end = QEMU_TIMED_OUT, .value = 300, .cpu = "the processor is halted"};
+    assert_verdict(STATUS_NO_END, "startup never came up; the processor is halted");
+}
+
 static void silence_under_kvm_names_the_way_out(void **state)
 {
     (void)state;
@@ -362,6 +388,9 @@ int main(void)
         TEST(a_qemu_that_gives_up_later_is_not_bad_input),
         TEST(a_signal_that_kills_qemu_is_named),
         TEST(the_time_limit_is_no_end),
+        TEST(a_guest_that_explains_itself_at_the_time_limit_is_quoted),
+        TEST(a_guest_that_does_not_answer_has_stopped),
+        TEST(a_guest_that_never_came_up_has_not_stopped),
         TEST(silence_under_kvm_names_the_way_out),
         TEST(a_reset_without_a_word_is_kvms_under_kvm),
         TEST(a_panic_comes_before_all_that_follows_from_it),

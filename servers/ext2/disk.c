@@ -20,6 +20,7 @@
 #include "ext2/disk.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ext2/backend.h"
@@ -29,6 +30,8 @@
 #include "librt/sync.h"
 
 #define DISK_FRAGMENT 1024u /* the smallest block of ext2 */
+
+#define DISK_REPORT_MAX 256
 
 /* Dirty pages at most this far apart are written with one request to the kernel. */
 #define DISK_SYNC_GAP 32u
@@ -50,6 +53,7 @@ static struct {
     uint8_t *dirty;
     uint8_t *bad;
     uint8_t *fresh;
+    char report[DISK_REPORT_MAX]; /* libext2's last sentence */
 } disk = {.block_size = DISK_FRAGMENT};
 
 static bool disk_bit(const uint8_t *bits, uint64_t i)
@@ -165,6 +169,14 @@ static void disk_report(void *hook, const char *sentence)
 {
     (void)hook;
     rt_log("%s", sentence);
+    rt_mutex_lock(&disk.lock);
+    snprintf(disk.report, sizeof(disk.report), "%s", sentence);
+    rt_mutex_unlock(&disk.lock);
+}
+
+const char *disk_last_report(void)
+{
+    return disk.report[0] == '\0' ? NULL : disk.report;
 }
 
 const struct ext2_ops disk_ops = {

@@ -28,6 +28,9 @@ uint64_t disk_size(void);
    => after the mount, before the first disk_sync. */
 void disk_set_block_size(uint32_t block_size);
 
+/* The last thing that libext2 had to say, a sentence, or null. => one thread. */
+const char *disk_last_report(void);
+
 /* Write out all metadata that was changed before the call. Returns the first error of a write-out
    since the last call that returned one. => blocks; not from a pager's thread. */
 error_t disk_sync(void);

@@ -11,7 +11,7 @@
  * smaller, so that nothing new begins behind it, then waits until nothing behind it is noted, and
  * then frees them (file_resize). Blocks are freed in no other way as long as the file is in use.
  *
- * What is returned from behind the size, or for a hole, was truncated away: it is dropped.
+ * What is returned from behind the size was truncated away: it is dropped.
  */
 #include "ext2/file-pager.h"
 
@@ -20,6 +20,7 @@
 
 #include "ext2/blocks.h"
 #include "librt/guard.h"
+#include "librt/log.h"
 
 static struct store *file_store;
 
@@ -140,8 +141,8 @@ static error_t file_page_assemble(const struct file_page *page, vm_address_t *bu
 
 static error_t file_page_fetch(const struct file_page *page, vm_address_t *buf)
 {
-    if (page->nread == 0)
-        return 0; /* zeros */
+    if (page->nread == 0 && !page->hole)
+        return 0; /* zeros, from the kernel; but such a page cannot have a write lock */
     if (page->consecutive)
         return store_read(file_store, RT_CLASS_FILE, file_sector(page->blocks[0]), vm_page_size,
                           buf);
@@ -218,7 +219,12 @@ static error_t file_run_write(struct node *node, struct file_run *run)
 
     if (error != 0)
         return error;
-    if (blocks.count > 0 && blocks.block != 0) {
+    if (blocks.count > 0 && blocks.block == 0) {
+        rt_log("inode %lu: data for a hole at byte %llu",
+               (unsigned long)ext2_inode_number(node->inode), (unsigned long long)run->at);
+        error = EIO; /* who was allowed to write to it has blocks */
+        blocks.count = 0;
+    } else if (blocks.count > 0) {
         error = store_write(file_store, RT_CLASS_FILE, file_sector(blocks.block),
                             run->data + (vm_offset_t)(run->at - run->offset),
                             blocks.count * block_size, &done);

@@ -123,6 +123,12 @@ static error_t server_serve(void)
     return error;
 }
 
+/* Why the mount failed: libext2 says more than an error number. */
+static const char *server_reason(error_t error)
+{
+    return disk_last_report() != NULL ? disk_last_report() : strerror(error);
+}
+
 int main(int argc, char **argv)
 {
     error_t error;
@@ -138,7 +144,7 @@ int main(int argc, char **argv)
     if (error == 0)
         error = server_serve();
     if (error != 0)
-        rt_fail("cannot mount partition %d: %s", SERVER_PARTITION, strerror(error));
+        rt_fail("cannot mount partition %d: %s", SERVER_PARTITION, server_reason(error));
     rt_service_register(rt_image.name, server_root->port);
     return 0;
 }

@@ -35,6 +35,9 @@ UNKNOWN := $(filter-out $(VARIABLES),$(foreach v,$(.VARIABLES),$(if $(call is_gi
 ifneq ($(UNKNOWN),)
 $(error machbed: unknown variable $(UNKNOWN); there are: $(VARIABLES))
 endif
+ifneq ($(filter-out 0 1,$(V)),)
+$(error machbed: unknown V '$(V)'; there are: 0 1)
+endif
 ifneq ($(ARCH),i386)
 $(error machbed: unknown ARCH '$(ARCH)'; there is: i386)
 endif

@@ -77,21 +77,12 @@ refuses('blocks that are no sectors are refused', '/bs.job: bs=3000 is not a mul
 refuses('blocks that are too large are refused', '/large.job: bs=2M is more than 1M',
     job('large', "[x]\nsize=4m\nbs=2m\n"));
 
-# How large the partition is stands on the disk, so a disk is made first; it goes away again.
-sub refuses_size
-{
-    my ($name, $says, @arguments) = @_;
-    my $run = run_make('large', 'JOB=jobs/pager.job', 'POLICY=page', @arguments);
-
-    ends_with($run, 2, "job pager is larger than its partition: $says", $name);
-    ok(!grep({ -e "$run->{folder}/page/$_" } 'disk.img', 'serial.log'),
-        'nothing was booted, and no disk is left');
-}
-
-refuses_size('a job larger than its partition is refused with both sizes',
-    '268,500,992 bytes, partition 2 has 268,435,456', 'SIZE=262208K');
-refuses_size('a job larger than the disk is refused with both sizes',
-    '2,147,483,648 bytes, partition 2 has 268,435,456', 'SIZE=2G', 'DISK_SIZE=1G');
+refuses('a job larger than its partition is refused with both sizes',
+    'is larger than its partition: 268,500,992 bytes, partition 2 has 268,435,456',
+    'JOB=jobs/pager.job', 'SIZE=262208K');
+refuses('a job larger than the disk is refused with both sizes',
+    'is larger than its partition: 2,147,483,648 bytes, partition 2 has 268,435,456',
+    'JOB=jobs/pager.job', 'SIZE=2G', 'DISK_SIZE=1G');
 
 # A folder with all programs of PATH but QEMU.
 sub path_without_qemu

@@ -41,7 +41,7 @@ static void boot_path(const struct boot *boot, const char *file, char path[PATH_
         errx(STATUS_BAD_INPUT, "machbed: the path %s is too long", boot->folder);
 }
 
-/* Reads what QEMU complained of, without the time in front: "2026-11-30T20:34:26.123456Z ". */
+/* Reads what QEMU complained of last, without the time in front: "2026-11-30T20:34:26.123456Z ". */
 static void boot_complaint_read(const struct boot *boot, char *text, size_t bytes)
 {
     static const char stamp[] = "0123456789-T:.";
@@ -49,7 +49,7 @@ static void boot_complaint_read(const struct boot *boot, char *text, size_t byte
     size_t length;
 
     boot_path(boot, MACHINE_ERRORS, path);
-    tool_line_read(path, text, bytes);
+    tool_last_line_read(path, text, bytes);
     length = strspn(text, stamp);
     if (length > 0 && strncmp(text + length, "Z ", 2) == 0)
         memmove(text, text + length + 2, strlen(text + length + 2) + 1);
@@ -316,7 +316,10 @@ static void boot_disk_dispose(struct boot *boot)
     char disk[PATH_MAX];
 
     boot_path(boot, MACHINE_DISK, disk);
-    boot->disk_kept = boot->ran && (boot->options->keep || boot->failure.status != STATUS_SUCCESS);
+    /* After bad input there is nothing to be learned from the disk. */
+    boot->disk_kept =
+        boot->ran && (boot->options->keep || (boot->failure.status != STATUS_SUCCESS &&
+                                              boot->failure.status != STATUS_BAD_INPUT));
     if (!boot->disk_kept && unlink(disk) != 0 && errno != ENOENT)
         failure_set(&boot->failure, STATUS_BAD_INPUT, "%s cannot be removed: %s", disk,
                     strerror(errno));

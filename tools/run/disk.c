@@ -17,13 +17,90 @@
 
 /* --- Before anything starts ------------------------------------------------------------------ */
 
+/* Takes COMMAND and runs it; WHAT could not be done if it says so. */
+static int disk_command_run(struct command *command, const char *folder, const char *what,
+                            struct failure *failure)
+{
+    char output[PATH_MAX];
+    char said[256];
+    int code;
+    int status;
+
+    snprintf(output, sizeof(output), "%s/%s", folder, DISK_OUTPUT);
+    status = tool_run(command, ".", output, &code, failure);
+    if (status == STATUS_SUCCESS && code != 0) {
+        tool_line_read(output, said, sizeof(said));
+        status = failure_set(failure, STATUS_BAD_INPUT, "the disk could not be %s (%s): %s", what,
+                             command->words[0], said[0] != '\0' ? said : "it did not say why");
+    }
+    command_destroy(command);
+    return status;
+}
+
+static int disk_recipe_run(const struct options *options, const char *disk, const char *folder,
+                           struct failure *failure)
+{
+    struct command command;
+
+    command_init(&command);
+    command_add(&command, "%s", options->make_disk);
+    command_add(&command, "%s", disk);
+    command_add(&command, "%llu", (unsigned long long)options->disk_bytes);
+    command_add(&command, "%llu", (unsigned long long)options->block_bytes);
+    return disk_command_run(&command, folder, "made", failure);
+}
+
+static int disk_size_check(const struct mbr *mbr, const struct job *job, struct failure *failure)
+{
+    unsigned number = job_partition(job);
+    uint64_t room = mbr->partitions[number - 1].sectors * MBR_SECTOR_BYTES;
+
+    if (job->size > room)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "job %s is larger than its partition: %s bytes, partition %u has %s",
+                           job->name, NUMBER_TEXT(job->size), number, NUMBER_TEXT(room));
+    return STATUS_SUCCESS;
+}
+
+/* Make the disk in FOLDER and see whether the job fits: an earlier run of the same name is still
+   there, and must not be lost for a job that cannot run. */
+static int disk_recipe_try(const struct options *options, const struct job *job, const char *folder,
+                           struct failure *failure)
+{
+    char disk[PATH_MAX];
+    char output[PATH_MAX];
+    struct mbr mbr;
+    int status;
+
+    snprintf(disk, sizeof(disk), "%s/%s", folder, MACHINE_DISK);
+    snprintf(output, sizeof(output), "%s/%s", folder, DISK_OUTPUT);
+    status = disk_recipe_run(options, disk, folder, failure);
+    if (status == STATUS_SUCCESS)
+        status = mbr_load(&mbr, disk, failure);
+    if (status == STATUS_SUCCESS)
+        status = disk_size_check(&mbr, job, failure);
+    unlink(disk);
+    unlink(output);
+    return status;
+}
+
 static int disk_recipe_check(const struct options *options, const struct job *job,
                              struct failure *failure)
 {
+    char folder[] = "/tmp/machbed-XXXXXX";
+    int status;
+
     if (access(options->make_disk, X_OK) != 0)
         return failure_set(failure, STATUS_BAD_INPUT, "the disk's recipe (--make-disk): %s: %s",
                            options->make_disk, strerror(errno));
-    return prepare_check(options, job, failure);
+    status = prepare_check(options, job, failure);
+    if (status != STATUS_SUCCESS)
+        return status;
+    if (mkdtemp(folder) == NULL)
+        return failure_set(failure, STATUS_BAD_INPUT, "no folder in /tmp: %s", strerror(errno));
+    status = disk_recipe_try(options, job, folder, failure);
+    rmdir(folder);
+    return status;
 }
 
 /* An image in the folder of the run would be removed before it is copied. */
@@ -99,39 +176,6 @@ int disk_check(const struct options *options, const struct job *job, const char 
 
 /* --- For one boot ---------------------------------------------------------------------------- */
 
-/* Takes COMMAND and runs it; WHAT could not be done if it says so. */
-static int disk_command_run(struct command *command, const char *folder, const char *what,
-                            struct failure *failure)
-{
-    char output[PATH_MAX];
-    char said[256];
-    int code;
-    int status;
-
-    snprintf(output, sizeof(output), "%s/%s", folder, DISK_OUTPUT);
-    status = tool_run(command, ".", output, &code, failure);
-    if (status == STATUS_SUCCESS && code != 0) {
-        tool_line_read(output, said, sizeof(said));
-        status = failure_set(failure, STATUS_BAD_INPUT, "the disk could not be %s (%s): %s", what,
-                             command->words[0], said[0] != '\0' ? said : "it did not say why");
-    }
-    command_destroy(command);
-    return status;
-}
-
-static int disk_recipe_run(const struct options *options, const char *disk, const char *folder,
-                           struct failure *failure)
-{
-    struct command command;
-
-    command_init(&command);
-    command_add(&command, "%s", options->make_disk);
-    command_add(&command, "%s", disk);
-    command_add(&command, "%llu", (unsigned long long)options->disk_bytes);
-    command_add(&command, "%llu", (unsigned long long)options->block_bytes);
-    return disk_command_run(&command, folder, "made", failure);
-}
-
 /* A copy with the holes of the image, and made anew so that it can be written. */
 static int disk_image_copy(const struct options *options, const char *disk, const char *folder,
                            struct failure *failure)
@@ -147,18 +191,6 @@ static int disk_image_copy(const struct options *options, const char *disk, cons
     command_add(&command, "%s", options->image);
     command_add(&command, "%s", disk);
     return disk_command_run(&command, folder, "copied", failure);
-}
-
-static int disk_size_check(const struct mbr *mbr, const struct job *job, struct failure *failure)
-{
-    unsigned number = job_partition(job);
-    uint64_t room = mbr->partitions[number - 1].sectors * MBR_SECTOR_BYTES;
-
-    if (job->size > room)
-        return failure_set(failure, STATUS_BAD_INPUT,
-                           "job %s is larger than its partition: %s bytes, partition %u has %s",
-                           job->name, NUMBER_TEXT(job->size), number, NUMBER_TEXT(room));
-    return STATUS_SUCCESS;
 }
 
 int disk_make(struct mbr *mbr, const struct options *options, const struct job *job, uint64_t seed,

@@ -68,6 +68,18 @@ int tool_run(const struct command *command, const char *folder, const char *outp
     return STATUS_SUCCESS;
 }
 
+void tool_last_line_read(const char *path, char *text, size_t bytes)
+{
+    FILE *stream = fopen(path, "re");
+
+    text[0] = '\0';
+    if (stream == NULL)
+        return;
+    while (fgets(text, (int)bytes, stream) != NULL)
+        text[strcspn(text, "\n")] = '\0';
+    fclose(stream);
+}
+
 void tool_line_read(const char *path, char *text, size_t bytes)
 {
     FILE *stream = fopen(path, "re");

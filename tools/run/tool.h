@@ -28,4 +28,7 @@ int tool_run(const struct command *command, const char *folder, const char *outp
  */
 void tool_line_read(const char *path, char *text, size_t bytes);
 
+/* The same with the last line. */
+void tool_last_line_read(const char *path, char *text, size_t bytes);
+
 #endif

@@ -117,6 +117,19 @@ static void pairs_that_contradict_each_other_are_said_to(void **state)
     assert_true(align.miss_ns > 10000000 && align.miss_ns < 60000000);
 }
 
+/* 0.9 us are cut off a stamp, and the call began in that very moment. */
+static void what_stamps_are_cut_by_is_no_contradiction(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        double now = guest_ns((double)HOST_US + i * 1000.0, 0) + (i % 2 == 0 ? 900 : 0);
+
+        pairs[i] = (struct align_pair){HOST_US + i * 1000, (uint64_t)now, (uint64_t)now + 10};
+    }
+    align_find(&align, pairs, 100);
+    assert_true(align.miss_ns == 0);
+}
+
 static void a_moment_before_the_guests_zero_is_its_zero(void **state)
 {
     (void)state;
@@ -134,6 +147,7 @@ int main(void)
         cmocka_unit_test(one_pair_gives_an_offset),
         cmocka_unit_test(without_pairs_nothing_is_known),
         cmocka_unit_test(pairs_that_contradict_each_other_are_said_to),
+        cmocka_unit_test(what_stamps_are_cut_by_is_no_contradiction),
         cmocka_unit_test(a_moment_before_the_guests_zero_is_its_zero),
     };
 

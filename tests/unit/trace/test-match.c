@@ -67,8 +67,7 @@ static void commands_are_put_within_their_calls_time(void **state)
         uint64_t begin = 1000000000 + i / 4 * 5000000;
 
         assert_true(command(i)->t >= begin && event_end(command(i)) <= begin + 1000000);
-        if (i % 4 != 3)
-            assert_int_equal(event_end(command(i)), command(i + 1)->t);
+        assert_int_equal(event_end(command(i)), i % 4 == 3 ? begin + 1000000 : command(i + 1)->t);
     }
 }
 
@@ -174,6 +173,25 @@ static void a_part_of_a_block_is_read_and_written_whole(void **state)
     assert_int_equal(synth.record.uncovered, 0);
 }
 
+/* Both calls are going on when both commands come. */
+static void calls_that_meet_in_a_block_have_a_command_each(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        synth_write(&synth, 500000000 + i * UINT64_C(2000000), 100 + i, 0, 800 + 8 * i, 4096);
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t t = 1000000000 + i * 1000;
+
+        synth_event(&synth, t, 1000000, "store_write",
+                    "srv=pager thr=w req=%u by=0 len=1024 sec=%u cls=meta res=0", i + 1, 2 * i);
+        synth_command(&synth, t + 200000, true, 0, 4096);
+    }
+    load(7);
+    assert_int_equal(command(5)->by, 1);
+    assert_int_equal(command(6)->by, 2);
+    assert_int_equal(synth.record.uncovered, 0);
+}
+
 static void reads_belong_to_reads(void **state)
 {
     (void)state;
@@ -243,6 +261,7 @@ int main(void)
         TEST(a_write_that_came_too_late_is_noticed),
         TEST(a_call_that_failed_need_not_reach_the_disk),
         TEST(a_part_of_a_block_is_read_and_written_whole),
+        TEST(calls_that_meet_in_a_block_have_a_command_each),
         TEST(reads_belong_to_reads),
         TEST(commands_outside_the_servers_time_are_left_out),
         TEST(without_partitions_a_command_belongs_to_nobody),

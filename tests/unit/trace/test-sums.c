@@ -186,6 +186,28 @@ static void a_log_that_is_cut_off_is_no_difference(void **state)
     assert_contains(synth.record.warnings[3], "qemu.trace ends before the servers had stopped");
 }
 
+static void a_write_of_the_disk_in_the_wrong_class_is_a_difference(void **state)
+{
+    (void)state;
+    write_out(WRITES);
+    count_all();
+    synth_count(&synth, "layers_file", "disk_write", WRITES - 1, (WRITES - 1) * UINT64_C(32768));
+    synth_count(&synth, "layers_meta", "disk_write", 1, 32768);
+    synth_close(&synth, 2 * WRITES, 0);
+    assert_summary(STATUS_FAILED, "layers_meta.disk_write.count is 0 by the trace, 1 by result");
+}
+
+static void blocks_that_hold_both_classes_have_no_class(void **state)
+{
+    (void)state;
+    write_out(WRITES);
+    count_all();
+    synth_count(&synth, "layers_file", "disk_write", WRITES - 1, (WRITES - 1) * UINT64_C(32768));
+    json_object_set_new(synth.job, "rmw_bytes", json_integer(512));
+    synth_close(&synth, 2 * WRITES, 0);
+    assert_summary(STATUS_SUCCESS, "a part of the trace is not there to compare");
+}
+
 static void without_a_result_there_is_nothing_to_compare(void **state)
 {
     (void)state;
@@ -264,6 +286,8 @@ int main(void)
         TEST(more_than_the_result_is_a_difference_even_if_events_were_dropped),
         TEST(kinds_that_were_not_recorded_are_not_compared),
         TEST(a_log_that_is_cut_off_is_no_difference),
+        TEST(a_write_of_the_disk_in_the_wrong_class_is_a_difference),
+        TEST(blocks_that_hold_both_classes_have_no_class),
         TEST(without_a_result_there_is_nothing_to_compare),
         TEST(a_write_that_the_disk_did_not_get_is_a_difference),
         TEST(a_trace_of_the_disk_that_is_damaged_is_not_compared),

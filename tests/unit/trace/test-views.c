@@ -253,6 +253,23 @@ static void percentiles_are_times_that_occurred(void **state)
     synth_end(&times);
 }
 
+/* Of three, more than half do not exceed the second; no two of three are 90 of 100. */
+static void percentiles_of_few_times_are_by_rank_too(void **state)
+{
+    struct synth times;
+    const char *text;
+
+    (void)state;
+    synth_begin(&times);
+    for (unsigned i = 0; i < 3; i++)
+        synth_event(&times, 1000 + i, (i + 1) * 1000, "op",
+                    "srv=workload thr=main req=%u off=0 len=1 what=write res=0", i + 1);
+    assert_int_equal(synth_load(&times), STATUS_SUCCESS);
+    text = synth_view(&times, view_latency, 0, NULL);
+    assert_contains(text, "        3        2.0        3.0        3.0         3.0\n");
+    synth_end(&times);
+}
+
 static void views_are_found_by_their_names(void **state)
 {
     (void)state;
@@ -279,6 +296,7 @@ int main(void)
         TEST(csv_has_a_row_for_each_event_and_command),
         TEST(latency_has_a_row_for_each_kind_and_operation),
         cmocka_unit_test(percentiles_are_times_that_occurred),
+        cmocka_unit_test(percentiles_of_few_times_are_by_rank_too),
         cmocka_unit_test(views_are_found_by_their_names),
     };
 

@@ -84,6 +84,12 @@ refuses('a job larger than the disk is refused with both sizes',
     'is larger than its partition: 2,147,483,648 bytes, partition 2 has 268,435,456',
     'JOB=jobs/pager.job', 'SIZE=2G', 'DISK_SIZE=1G');
 
+my @small = ('JOB=jobs/pager.job', 'POLICY=page', 'BOOT=direct');
+my $earlier = run_make('earlier', @small, 'SIZE=1M');
+my $refused = run_make('earlier', @small, 'SIZE=2G');
+ends_with($earlier, 0, '1 boot', 'a job that fits runs');
+is($refused->{result}{status}, 0, 'a job that is refused leaves the earlier run of its name');
+
 # A folder with all programs of PATH but QEMU.
 sub path_without_qemu
 {

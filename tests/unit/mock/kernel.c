@@ -9,7 +9,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "mock/kernel-private.h"
 #include "mock/rt.h"
 
 #define NAMES  4096
@@ -24,6 +27,9 @@ struct mock_port {
     struct mock_object *kernel; /* whose control port this is */
     struct port_bucket *bucket; /* whose pager this is */
     void *pager;
+    struct mock_object *mapped; /* the object that the task and its clients have mapped */
+    unsigned int nsend;         /* send rights that are not the task's */
+    struct mock_port *notice;   /* where to say that there are no send rights any more */
 };
 
 struct right {
@@ -71,6 +77,11 @@ struct mock_object {
     size_t npages;
     struct page *pages;
     unsigned char *memory;
+
+    /* Of what the task maps (mock_object_map). */
+    size_t nmappings;
+    size_t memory_bytes; /* of memory, when it is mmap's */
+    unsigned char *view; /* the same memory as the task may touch it, or null */
 };
 
 /* Pages of a lock request that go into one message. */
@@ -178,7 +189,8 @@ kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t siz
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size)
 {
     mock_check(task == mach_task_self());
-    memory_free(address, size);
+    if (!mock_task_unmap(address, size))
+        memory_free(address, size);
     return KERN_SUCCESS;
 }
 
@@ -248,6 +260,21 @@ static struct right *right_of(struct mock_port *port)
     return &rights[name];
 }
 
+static void notice_send(struct mock_port *notice);
+
+/* Send rights for PORT have gone: tell who wants to know when those were the last. */
+static void port_check_senders(struct mock_port *port)
+{
+    struct mock_port *notice = port->notice;
+
+    if (notice == NULL || port->nsend > 0 ||
+        (port->name != MACH_PORT_NULL && rights[port->name].nsend > 0))
+        return;
+    port->notice = NULL;
+    notice_send(notice);
+    port_deref(notice);
+}
+
 static void right_release(struct right *right)
 {
     struct mock_port *port = right->port;
@@ -294,9 +321,65 @@ kern_return_t mach_port_deallocate(mach_port_t task, mach_port_t name)
     if (right->nsend == 0)
         mock_fail("send right %u dropped that is not there", name);
     right->nsend--;
+    port_check_senders(right->port);
     right_release(right);
     leave();
     return KERN_SUCCESS;
+}
+
+kern_return_t mach_port_insert_right(mach_port_t task, mach_port_t name, mach_port_t right,
+                                     mach_msg_type_name_t type)
+{
+    mock_check(task == mach_task_self() && name == right && type == MACH_MSG_TYPE_MAKE_SEND);
+    enter();
+    mock_check(right_lookup(name)->receive);
+    right_lookup(name)->nsend++;
+    leave();
+    return KERN_SUCCESS;
+}
+
+kern_return_t mach_port_request_notification(mach_port_t task, mach_port_t name, int message,
+                                             unsigned int sync, mach_port_t notify,
+                                             mach_msg_type_name_t type, mach_port_t *previous)
+{
+    struct mock_port *port;
+
+    mock_check(task == mach_task_self() && message == MACH_NOTIFY_NO_SENDERS && sync == 0 &&
+               type == MACH_MSG_TYPE_MAKE_SEND_ONCE);
+    enter();
+    mock_check(right_lookup(name)->receive && right_lookup(notify)->receive);
+    port = right_lookup(name)->port;
+    port_deref(port->notice);
+    port->notice = port_ref(right_lookup(notify)->port);
+    port_check_senders(port);
+    leave();
+    *previous = MACH_PORT_NULL;
+    return KERN_SUCCESS;
+}
+
+void mock_right_give(mach_port_t name)
+{
+    struct right *right;
+
+    enter();
+    right = right_lookup(name);
+    mock_check(right->nsend > 0);
+    right->nsend--;
+    right->port->nsend++;
+    right_release(right);
+    leave();
+}
+
+void mock_right_drop(mach_port_t name)
+{
+    struct mock_port *port;
+
+    enter();
+    port = right_lookup(name)->port;
+    mock_check(port->nsend > 0);
+    port->nsend--;
+    port_check_senders(port);
+    leave();
 }
 
 kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_right_t which,
@@ -318,6 +401,8 @@ kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_r
         mock_check(which == MACH_PORT_RIGHT_RECEIVE && delta == -1 && right->receive);
         right->receive = false;
         right->port->dead = true;
+        port_deref(right->port->notice);
+        right->port->notice = NULL;
         right_release(right);
     }
     leave();
@@ -412,24 +497,19 @@ void ports_destroy_port(struct port_bucket *bucket, mach_port_t port)
     mock_check(right->receive && right->port->bucket == bucket);
     right->receive = false;
     right->port->dead = true;
+    port_deref(right->port->notice);
+    right->port->notice = NULL;
     bucket_purge(bucket, right->port);
     right_release(right);
     changed_signal();
     leave();
 }
 
-static void message_send(const struct mock_object *object, struct mock_delivery body)
+static void message_queue(struct message *message)
 {
-    struct message *message = calloc(1, sizeof(*message));
-    struct port_bucket *bucket = object->pager->bucket;
+    struct port_bucket *bucket = message->target->bucket;
 
-    mock_check(message != NULL);
-    message->body = body;
-    message->target = port_ref(object->pager);
-    message->control = port_ref(object->control);
-    if (body.id == MOCK_INIT || body.id == MOCK_TERMINATE)
-        message->name = port_ref(object->name);
-    if (object->pager->dead) {
+    if (message->target->dead) {
         message_free(message);
         return;
     }
@@ -437,6 +517,45 @@ static void message_send(const struct mock_object *object, struct mock_delivery 
     bucket->tail = &message->next;
     bucket->nqueued++;
     changed_signal();
+}
+
+static void message_send(const struct mock_object *object, struct mock_delivery body)
+{
+    struct message *message = calloc(1, sizeof(*message));
+
+    mock_check(message != NULL);
+    message->body = body;
+    message->target = port_ref(object->pager);
+    message->control = port_ref(object->control);
+    if (body.id == MOCK_INIT || body.id == MOCK_TERMINATE)
+        message->name = port_ref(object->name);
+    message_queue(message);
+}
+
+static void notice_send(struct mock_port *notice)
+{
+    struct message *message = calloc(1, sizeof(*message));
+
+    mock_check(message != NULL);
+    message->body.id = MOCK_NO_SENDERS;
+    message->target = port_ref(notice);
+    message_queue(message);
+}
+
+kern_return_t mach_port_get_receive_status(mach_port_t task, mach_port_t name,
+                                           mach_port_status_t *status)
+{
+    const struct mock_port *port;
+
+    mock_check(task == mach_task_self());
+    enter();
+    mock_check(right_lookup(name)->receive);
+    port = right_lookup(name)->port;
+    *status = (mach_port_status_t){.mps_srights = right_lookup(name)->nsend + port->nsend > 0};
+    for (const struct message *m = port->bucket->head; m != NULL; m = m->next)
+        status->mps_msgcount += m->target == port;
+    leave();
+    return KERN_SUCCESS;
 }
 
 static void message_copyout(const struct message *message, struct mock_delivery *delivery)
@@ -539,7 +658,8 @@ static struct mock_object *object_lookup(mach_port_t control)
     return right->port->dead ? NULL : right->port->kernel;
 }
 
-struct mock_object *mock_map(mach_port_t port, size_t npages)
+/* An object of NPAGES without memory. */
+static struct mock_object *object_create(size_t npages)
 {
     struct mock_object *object = calloc(1, sizeof(*object));
 
@@ -547,16 +667,111 @@ struct mock_object *mock_map(mach_port_t port, size_t npages)
     object->batch = MOCK_BATCH;
     object->npages = npages;
     object->pages = calloc(npages, sizeof(*object->pages));
-    object->memory = aligned_alloc(PAGE, npages * PAGE);
-    mock_check(object->pages != NULL && object->memory != NULL);
-    enter();
-    object->pager = port_ref(right_lookup(port)->port);
+    mock_check(object->pages != NULL);
+    return object;
+}
+
+/* OBJECT is what PORT stands for. */
+static void object_init(struct mock_object *object, struct mock_port *port)
+{
+    object->pager = port_ref(port);
     object->control = port_create();
     object->control->kernel = object;
     object->name = port_create();
     message_send(object, (struct mock_delivery){.id = MOCK_INIT, .length = PAGE});
+}
+
+struct mock_object *mock_map(mach_port_t port, size_t npages)
+{
+    struct mock_object *object = object_create(npages);
+
+    object->memory = aligned_alloc(PAGE, npages * PAGE);
+    mock_check(object->memory != NULL);
+    enter();
+    object_init(object, right_lookup(port)->port);
     leave();
     return object;
+}
+
+/* Memory for all of OBJECT; with VIEW the task may touch it, as far as page_protect says. */
+static void object_reserve(struct mock_object *object, bool view)
+{
+    int fd = memfd_create("mock_object", 0);
+
+    object->memory_bytes = object->npages * PAGE;
+    mock_check(fd >= 0 && ftruncate(fd, (off_t)object->memory_bytes) == 0);
+    object->memory = mmap(NULL, object->memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    mock_check(object->memory != MAP_FAILED);
+    if (view) {
+        object->view = mmap(NULL, object->memory_bytes, PROT_NONE, MAP_SHARED, fd, 0);
+        mock_check(object->view != MAP_FAILED);
+    }
+    close(fd);
+}
+
+struct mock_object *mock_object_map(mach_port_t name, size_t npages, bool view)
+{
+    struct mock_port *port;
+    struct mock_object *object;
+
+    enter();
+    port = right_lookup(name)->port;
+    object = port->mapped;
+    if (object == NULL) {
+        object = object_create(view ? npages : MOCK_PAGES_MAX);
+        object_reserve(object, view);
+        object_init(object, port);
+        port->mapped = object;
+        port->nsend++; /* the kernel's */
+    }
+    mock_check(npages <= object->npages && view == (object->view != NULL));
+    object->nmappings++;
+    leave();
+    return object;
+}
+
+void mock_object_unmap(struct mock_object *object)
+{
+    struct mock_port *port;
+    bool last;
+
+    enter();
+    last = --object->nmappings == 0;
+    port = port_ref(object->pager);
+    if (last)
+        port->mapped = NULL;
+    leave();
+    if (!last)
+        goto port;
+    mock_unmap(object);
+    enter();
+    port->nsend--;
+    port_check_senders(port);
+    leave();
+port:
+    enter();
+    port_deref(port);
+    leave();
+}
+
+unsigned char *mock_object_view(const struct mock_object *object)
+{
+    return object->view;
+}
+
+/* Let the task touch a page as far as the pager need not be asked and the page is dirty already. */
+static void page_protect(const struct mock_object *object, size_t i)
+{
+    const struct page *page = &object->pages[i];
+    int prot = PROT_READ;
+
+    if (object->view == NULL)
+        return;
+    if (!page->resident || page->busy)
+        prot = PROT_NONE;
+    else if (page->dirty && (page->lock & VM_PROT_WRITE) == 0)
+        prot = PROT_READ | PROT_WRITE;
+    mock_check(mprotect(object->view + i * PAGE, PAGE, prot) == 0);
 }
 
 void mock_set_batch(struct mock_object *object, size_t npages)
@@ -575,9 +790,10 @@ static void object_terminate(struct mock_object *object)
     changed_signal();
 }
 
-static void page_clear(struct page *page)
+static void page_clear(struct mock_object *object, size_t i)
 {
-    *page = (struct page){.wanted = page->wanted};
+    object->pages[i] = (struct page){.wanted = object->pages[i].wanted};
+    page_protect(object, i);
 }
 
 static void return_send(struct mock_object *object, vm_offset_t offset, vm_address_t data,
@@ -599,10 +815,12 @@ static void page_evict(struct mock_object *object, size_t i)
 
     if (page->dirty || page->precious) {
         data = memory_alloc(PAGE);
+        page->busy = true;
+        page_protect(object, i);
         memcpy((void *)data, object_page(object, i), PAGE);
         return_send(object, i * PAGE, data, PAGE, page->dirty, FALSE);
     }
-    page_clear(page);
+    page_clear(object, i);
     changed_signal();
 }
 
@@ -633,7 +851,12 @@ void mock_unmap(struct mock_object *object)
     port_deref(object->name);
     leave();
     free(object->pages);
-    free(object->memory);
+    if (object->memory_bytes == 0)
+        free(object->memory);
+    else
+        munmap(object->memory, object->memory_bytes);
+    if (object->view != NULL)
+        munmap(object->view, object->memory_bytes);
     free(object);
 }
 
@@ -683,6 +906,66 @@ static kern_return_t fault(struct mock_object *object, size_t i, vm_prot_t acces
         changed_wait();
     object->npaging--;
     changed_signal();
+    return result;
+}
+
+kern_return_t mock_fault(struct mock_object *object, size_t i, bool write)
+{
+    kern_return_t result;
+
+    enter();
+    result = fault(object, i, write ? VM_PROT_READ | VM_PROT_WRITE : VM_PROT_READ);
+    if (result == KERN_SUCCESS && write)
+        object->pages[i].dirty = true;
+    if (result == KERN_SUCCESS)
+        page_protect(object, i);
+    leave();
+    return result;
+}
+
+/* Make the page of PLACE usable. Plain memory always is. */
+static kern_return_t place_fault(const struct mock_place *place, bool write)
+{
+    if (place->bad)
+        return KERN_MEMORY_ERROR;
+    return place->object == NULL ? KERN_SUCCESS
+                                 : fault(place->object, place->offset / PAGE,
+                                         write ? VM_PROT_READ | VM_PROT_WRITE : VM_PROT_READ);
+}
+
+static bool place_usable(const struct mock_place *place)
+{
+    const struct page *page;
+
+    if (place->object == NULL)
+        return true;
+    page = &place->object->pages[place->offset / PAGE];
+    return page->resident && !page->busy;
+}
+
+static void *place_address(const struct mock_place *place)
+{
+    return place->object == NULL ? place->plain : place->object->memory + place->offset;
+}
+
+kern_return_t mock_copy(const struct mock_place *to, const struct mock_place *from, size_t bytes)
+{
+    kern_return_t result;
+
+    enter();
+    do { /* one may go while the other is waited for */
+        result = place_fault(from, false);
+        if (result == KERN_SUCCESS)
+            result = place_fault(to, true);
+    } while (result == KERN_SUCCESS && !place_usable(from));
+    if (result == KERN_SUCCESS) {
+        memmove(place_address(to), place_address(from), bytes);
+        if (to->object != NULL) {
+            to->object->pages[to->offset / PAGE].dirty = true;
+            page_protect(to->object, to->offset / PAGE);
+        }
+    }
+    leave();
     return result;
 }
 
@@ -752,6 +1035,11 @@ void mock_fill(struct mock_object *object, size_t first, size_t npages, uint64_t
         object->pages[first + i] = (struct page){.resident = true, .dirty = true};
     }
     leave();
+}
+
+struct port_bucket *mock_bucket(const struct mock_object *object)
+{
+    return object->pager->bucket;
 }
 
 bool mock_resident(struct mock_object *object, size_t i)
@@ -874,6 +1162,8 @@ kern_return_t memory_object_destroy(mach_port_t control, kern_return_t reason)
     if (object != NULL) {
         for (size_t i = 0; i < object->npages; i++)
             object->pages[i] = (struct page){.resident = false};
+        if (object->view != NULL)
+            mprotect(object->view, object->memory_bytes, PROT_NONE);
         object_terminate(object);
     }
     leave();
@@ -894,6 +1184,7 @@ static void supply_page(struct mock_object *object, size_t i, const void *data, 
         return;
     memcpy(object_page(object, i), data, PAGE);
     *page = (struct page){.resident = true, .lock = prot, .precious = precious != FALSE};
+    page_protect(object, i);
     nsupplied++;
     changed_signal();
 }
@@ -928,6 +1219,7 @@ kern_return_t memory_object_data_unavailable(mach_port_t control, vm_offset_t of
     if (object != NULL && object->pages[offset / PAGE].wanted) {
         memset(object_page(object, offset / PAGE), 0, PAGE);
         object->pages[offset / PAGE] = (struct page){.resident = true};
+        page_protect(object, offset / PAGE);
         changed_signal();
     }
     leave();
@@ -970,7 +1262,7 @@ static void batch_send(struct mock_object *object, struct batch *batch, bool flu
     return_send(object, batch->first * PAGE, batch->data, batch->npages * PAGE, batch->dirty,
                 !flush);
     for (size_t i = 0; i < batch->npages && flush; i++)
-        page_clear(&object->pages[batch->first + i]);
+        page_clear(object, batch->first + i);
     batch->npages = 0;
     changed_signal();
 }
@@ -984,10 +1276,11 @@ static void batch_add(struct mock_object *object, struct batch *batch, size_t i,
         batch->dirty = page->dirty;
         batch->data = memory_alloc(object->batch * PAGE);
     }
-    memcpy((void *)(batch->data + batch->npages * PAGE), object_page(object, i), PAGE);
-    batch->npages++;
     page->dirty = false;
     page->busy = flush;
+    page_protect(object, i);
+    memcpy((void *)(batch->data + batch->npages * PAGE), object_page(object, i), PAGE);
+    batch->npages++;
 }
 
 /* The message's memory is as long as its data. */
@@ -1047,11 +1340,12 @@ static void lock_page(struct mock_object *object, struct batch *batch, size_t i,
     if (prot != VM_PROT_NO_CHANGE) {
         page->lock = prot;
         page->unlocking = false;
+        page_protect(object, i);
     }
     if (page_returned(page, should_return))
         batch_add(object, batch, i, flush);
     else if (flush)
-        page_clear(page);
+        page_clear(object, i);
     changed_signal();
 }
 

@@ -55,6 +55,9 @@ void mock_fill(struct mock_object *object, size_t page, size_t npages, uint64_t 
 /* Evict a page as the pageout daemon does. False when it is not there. */
 bool mock_pageout(struct mock_object *object, size_t page);
 
+/* Where the messages about OBJECT go. */
+struct port_bucket *mock_bucket(const struct mock_object *object);
+
 bool mock_resident(struct mock_object *object, size_t page);
 bool mock_dirty(struct mock_object *object, size_t page);
 bool mock_precious(struct mock_object *object, size_t page);
@@ -92,6 +95,11 @@ size_t mock_queued(struct port_bucket *bucket);
 size_t mock_memory(void);
 size_t mock_rights(void);
 
+/* A send right of the task's is moved to a client; a client drops one of the port that the task
+   calls NAME. */
+void mock_right_give(mach_port_t name);
+void mock_right_drop(mach_port_t name);
+
 /* How many lock requests were done, and pages supplied. */
 size_t mock_nlocks(void);
 size_t mock_nsupplied(void);
@@ -103,6 +111,7 @@ enum mock_id {
     MOCK_DATA_UNLOCK,
     MOCK_LOCK_COMPLETED,
     MOCK_DATA_RETURN,
+    MOCK_NO_SENDERS,
 };
 
 /* A message as it is received: its rights and memory are the task's. */

@@ -29,6 +29,8 @@ static void receive_handle(const struct mock_delivery *m)
         S_memory_object_data_return(m->object, m->control, m->offset, m->data,
                                     (mach_msg_type_number_t)m->length, m->dirty, m->kernel_copy);
         break;
+    case MOCK_NO_SENDERS:
+        mock_fail("a notification for a pager");
     }
 }
 

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "librt/log.h"
 #include "librt/order.h"
+#include "librt/rt.h"
 #include "librt/sync.h"
 #include "librt/thread.h"
 
@@ -151,6 +153,51 @@ void rt_cond_signal(struct rt_cond *cond)
 void rt_cond_broadcast(struct rt_cond *cond)
 {
     pthread_cond_broadcast(&cond->cond);
+}
+
+/* A writer that waits keeps new readers out, as librt's does. */
+void rt_rwlock_init(struct rt_rwlock *lock, const char *name)
+{
+    pthread_rwlockattr_t attributes;
+
+    (void)name;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    mock_check(pthread_rwlock_init(&lock->lock, &attributes) == 0);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+void rt_rwlock_rdlock(struct rt_rwlock *lock)
+{
+    mock_check(pthread_rwlock_rdlock(&lock->lock) == 0);
+}
+
+void rt_rwlock_rdunlock(struct rt_rwlock *lock)
+{
+    mock_check(pthread_rwlock_unlock(&lock->lock) == 0);
+}
+
+void rt_rwlock_wrlock(struct rt_rwlock *lock)
+{
+    mock_check(pthread_rwlock_wrlock(&lock->lock) == 0);
+}
+
+void rt_rwlock_wrunlock(struct rt_rwlock *lock)
+{
+    mock_check(pthread_rwlock_unlock(&lock->lock) == 0);
+}
+
+void rt_sleep(unsigned int msec)
+{
+    struct timespec time = {.tv_sec = msec / 1000, .tv_nsec = msec % 1000 * 1000000L};
+
+    nanosleep(&time, NULL);
+}
+
+/* The kernel's codes that the mock kernel gives. */
+error_t error_from_mach(kern_return_t error)
+{
+    return error == KERN_SUCCESS ? 0 : EIO;
 }
 
 static void *thread_main(void *arg)

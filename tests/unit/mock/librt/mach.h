@@ -18,7 +18,20 @@ typedef uintptr_t vm_size_t;
 typedef int vm_prot_t;
 typedef int memory_object_copy_strategy_t;
 typedef int memory_object_return_t;
+typedef int vm_inherit_t;
+typedef int mach_msg_type_name_t;
+typedef unsigned int mach_port_mscount_t;
 typedef struct mock_message_header mach_msg_header_t;
+
+typedef struct {
+    unsigned int mps_msgcount;
+    boolean_t mps_srights;
+} mach_port_status_t;
+
+typedef struct {
+    int64_t seconds;
+    int64_t nanoseconds;
+} time_value64_t;
 
 #define TRUE  1
 #define FALSE 0
@@ -40,6 +53,12 @@ typedef struct mock_message_header mach_msg_header_t;
 #define MACH_PORT_RIGHT_SEND    0u
 #define MACH_PORT_RIGHT_RECEIVE 1u
 
+#define MACH_MSG_TYPE_MAKE_SEND      20
+#define MACH_MSG_TYPE_MAKE_SEND_ONCE 21
+#define MACH_NOTIFY_NO_SENDERS       70
+
+#define VM_INHERIT_NONE 2
+
 #define VM_PROT_NONE      0x00
 #define VM_PROT_READ      0x01
 #define VM_PROT_WRITE     0x02
@@ -56,6 +75,19 @@ mach_port_t mach_task_self(void);
 kern_return_t mach_port_deallocate(mach_port_t task, mach_port_t name);
 kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_right_t right,
                                  mach_port_delta_t delta);
+kern_return_t mach_port_insert_right(mach_port_t task, mach_port_t name, mach_port_t right,
+                                     mach_msg_type_name_t type);
+kern_return_t mach_port_request_notification(mach_port_t task, mach_port_t name, int message,
+                                             unsigned int sync, mach_port_t notify,
+                                             mach_msg_type_name_t type, mach_port_t *previous);
+kern_return_t mach_port_get_receive_status(mach_port_t task, mach_port_t name,
+                                           mach_port_status_t *status);
+mach_port_t mach_host_self(void);
+kern_return_t host_get_time64(mach_port_t host, time_value64_t *now);
+kern_return_t vm_map(mach_port_t task, vm_address_t *address, vm_size_t size, vm_address_t mask,
+                     boolean_t anywhere, mach_port_t memory_object, vm_offset_t offset,
+                     boolean_t copy, vm_prot_t protection, vm_prot_t max_protection,
+                     vm_inherit_t inheritance);
 kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
                           boolean_t anywhere);
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);

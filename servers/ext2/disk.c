@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Four sets of bits describe the disk's mapping.
+ * Five sets of bits describe the disk's mapping.
  *
  * OWNED, one for each 1,024 bytes: metadata lives there. Set when libext2 first asks for a block,
  * cleared when it gives the block up (disk_forget). Only owned bytes are ever written out: with
@@ -12,7 +12,12 @@
  *
  * BAD, one for each page: could not be read. The mapping shows zeros there, since an error would be
  * an exception in libext2; disk_get looks at the bit after touching the page and returns EIO. A bad
- * page is not written.
+ * page is not written. It is good again when it was evicted and could be read.
+ *
+ * LOST, one for each page: could not be written, so the disk has something older. As long as memory
+ * has it, it is good; when it has to be read again, it is bad. libpager is told that it was
+ * written: it would answer the next request for it with an error. Who syncs is told of the error,
+ * and the file system is marked as damaged.
  *
  * FRESH, one for each page: all of it will be overwritten, and nothing was written out yet: it is
  * not read from the disk but is zeros.
@@ -43,6 +48,7 @@ static struct {
     vm_address_t base; /* of the mapping */
     uint64_t size;     /* bytes, whole pages */
     uint32_t block_size;
+    struct ext2_fs *fs; /* to be marked as damaged; null outside a mount */
 
     struct rt_mutex fs_lock; /* libext2's */
     struct rt_mutex lock;    /* guards what follows */
@@ -53,6 +59,10 @@ static struct {
     uint8_t *dirty;
     uint8_t *bad;
     uint8_t *fresh;
+    uint8_t *lost;
+    uint64_t nlost;               /* pages that could not be written, so far */
+    uint64_t nreported;           /* of them, so many are known to who syncs */
+    error_t error;                /* of the last one */
     char report[DISK_REPORT_MAX]; /* libext2's last sentence */
 } disk = {.block_size = DISK_FRAGMENT};
 
@@ -83,10 +93,12 @@ uint64_t disk_size(void)
     return disk.size;
 }
 
-void disk_set_block_size(uint32_t block_size)
+void disk_set_fs(struct ext2_fs *fs)
 {
     rt_mutex_lock(&disk.lock);
-    disk.block_size = block_size;
+    disk.fs = fs;
+    if (fs != NULL)
+        disk.block_size = ext2_block_size(fs);
     for (uint64_t offset = 0; offset < disk.size; offset += DISK_FRAGMENT)
         if (disk_bit(disk.owned, offset / DISK_FRAGMENT))
             disk_own(offset, DISK_FRAGMENT, true);
@@ -111,6 +123,7 @@ static error_t disk_get(void *hook, uint64_t offset, uint32_t length, enum ext2_
     if (how == EXT2_NEW && length == vm_page_size) {
         disk_bit_set(disk.bad, page, false);
         disk_bit_set(disk.fresh, page, true);
+        disk_bit_set(disk.lost, page, false);
     }
     rt_mutex_unlock(&disk.lock);
 
@@ -194,22 +207,23 @@ const struct ext2_ops disk_ops = {
 static error_t disk_read_page(struct user_pager_info *upi, vm_offset_t page, vm_address_t *buf,
                               int *write_lock)
 {
-    bool fresh;
-    error_t error;
+    bool fresh, lost;
+    error_t error = EIO;
 
     (void)upi;
     (void)write_lock;
     rt_mutex_lock(&disk.lock);
     fresh = disk_bit(disk.fresh, page / vm_page_size);
+    lost = disk_bit(disk.lost, page / vm_page_size);
     rt_mutex_unlock(&disk.lock);
-    if (fresh)
+    if (fresh && !lost)
         return 0;
-    error = store_read(disk.store, RT_CLASS_META, page / STORE_SECTOR_BYTES, vm_page_size, buf);
-    if (error == 0)
-        return 0;
-    *buf = 0;
+    if (!lost)
+        error = store_read(disk.store, RT_CLASS_META, page / STORE_SECTOR_BYTES, vm_page_size, buf);
+    if (error != 0)
+        *buf = 0;
     rt_mutex_lock(&disk.lock);
-    disk_bit_set(disk.bad, page / vm_page_size, true);
+    disk_bit_set(disk.bad, page / vm_page_size, error != 0);
     rt_mutex_unlock(&disk.lock);
     return 0;
 }
@@ -253,14 +267,15 @@ static void disk_write_end(uint64_t start, uint64_t end, bool success)
     rt_mutex_unlock(&disk.lock);
 }
 
-static error_t disk_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
-                                vm_size_t length, vm_size_t *written)
+/* Write what is to be written of LENGTH bytes, up to the first error. *WRITTEN is how far that is,
+   in whole pages. */
+static error_t disk_write(vm_offset_t offset, vm_address_t data, vm_size_t length,
+                          vm_size_t *written)
 {
     uint64_t at = offset;
     uint64_t end = at + length;
     error_t error = 0;
 
-    (void)upi;
     while (at < end && error == 0) {
         uint64_t start;
         uint64_t stop = disk_write_begin(at, end, &start);
@@ -275,6 +290,46 @@ static error_t disk_write_pages(struct user_pager_info *upi, vm_offset_t offset,
     }
     *written = (vm_size_t)(at - offset) / vm_page_size * vm_page_size;
     return error;
+}
+
+/* LENGTH bytes from OFFSET, whole pages, are lost, or have been written; bad ones are not written.
+ */
+static void disk_mark_lost(vm_offset_t offset, vm_size_t length, bool lost)
+{
+    rt_mutex_lock(&disk.lock);
+    for (uint64_t page = offset / vm_page_size; page < (offset + length) / vm_page_size; page++)
+        if (lost || !disk_bit(disk.bad, page))
+            disk_bit_set(disk.lost, page, lost);
+    rt_mutex_unlock(&disk.lock);
+}
+
+/* The page at OFFSET could not be written, with ERROR. */
+static void disk_lose(vm_offset_t offset, error_t error)
+{
+    struct ext2_fs *fs;
+
+    disk_mark_lost(offset, vm_page_size, true);
+    rt_mutex_lock(&disk.lock);
+    disk.nlost++;
+    disk.error = error;
+    fs = disk.fs;
+    rt_mutex_unlock(&disk.lock);
+    if (fs != NULL)
+        ext2_damaged(fs, "metadata could not be written");
+}
+
+static error_t disk_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_address_t data,
+                                vm_size_t length, vm_size_t *written)
+{
+    error_t error = disk_write(offset, data, length, written);
+
+    (void)upi;
+    disk_mark_lost(offset, *written, false);
+    if (error == 0 || length > vm_page_size) /* libpager tries again page by page */
+        return error;
+    disk_lose(offset, error);
+    *written = length;
+    return 0;
 }
 
 static error_t disk_unlock_page(struct user_pager_info *upi, vm_offset_t address)
@@ -326,11 +381,36 @@ static uint64_t disk_take_dirty(uint64_t *page)
     return *page < npages ? last - *page + 1 : 0;
 }
 
+/* How many pages were lost and reported before a sync begins. */
+static uint64_t disk_sync_begin(void)
+{
+    uint64_t nreported;
+
+    rt_mutex_lock(&disk.lock);
+    nreported = disk.nreported;
+    rt_mutex_unlock(&disk.lock);
+    return nreported;
+}
+
+/* The error to be told to whom began to sync when NREPORTED were. */
+static error_t disk_sync_end(uint64_t nreported)
+{
+    error_t error;
+
+    rt_mutex_lock(&disk.lock);
+    error = disk.nlost > nreported ? disk.error : 0;
+    disk.nreported = disk.nlost;
+    rt_mutex_unlock(&disk.lock);
+    return error;
+}
+
 error_t disk_sync(void)
 {
+    uint64_t nreported = disk_sync_begin();
     error_t first = 0;
     uint64_t page = 0;
     uint64_t count;
+    error_t lost_error;
 
     while ((count = disk_take_dirty(&page)) > 0) {
         error_t error = pager_sync_some(disk.pager, (vm_address_t)(page * vm_page_size),
@@ -340,7 +420,8 @@ error_t disk_sync(void)
             first = error;
         page += count;
     }
-    return first;
+    lost_error = disk_sync_end(nreported);
+    return first == 0 ? lost_error : first;
 }
 
 static error_t disk_bits_create(void)
@@ -351,7 +432,9 @@ static error_t disk_bits_create(void)
     disk.dirty = calloc(1, npages / 8 + 1);
     disk.bad = calloc(1, npages / 8 + 1);
     disk.fresh = calloc(1, npages / 8 + 1);
-    if (disk.owned == NULL || disk.dirty == NULL || disk.bad == NULL || disk.fresh == NULL)
+    disk.lost = calloc(1, npages / 8 + 1);
+    if (disk.owned == NULL || disk.dirty == NULL || disk.bad == NULL || disk.fresh == NULL ||
+        disk.lost == NULL)
         return ENOMEM;
     return 0;
 }

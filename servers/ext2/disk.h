@@ -24,9 +24,9 @@ error_t disk_setup(struct store *store, unsigned int nworkers);
 /* Bytes that can be mapped: the store, down to whole pages. => does not block. */
 uint64_t disk_size(void);
 
-/* The file system has blocks of BLOCK_SIZE bytes: from now on metadata is written in whole ones.
-   => after the mount, before the first disk_sync. */
-void disk_set_block_size(uint32_t block_size);
+/* FS is what is mounted: from now on metadata is written in whole blocks, and FS is marked as
+   damaged when that fails. Null before the unmount. => not while a disk_sync is under way. */
+void disk_set_fs(struct ext2_fs *fs);
 
 /* The last thing that libext2 had to say, a sentence, or null. => one thread. */
 const char *disk_last_report(void);

@@ -46,6 +46,7 @@ static error_t server_unmount(void)
     error = disk_sync();
     if (sync_error == 0)
         sync_error = error;
+    disk_set_fs(NULL);
     error = ext2_unmount(server_fs);
     if (sync_error == 0)
         sync_error = error;
@@ -101,7 +102,7 @@ static error_t server_mount(void)
 
     if (error != 0)
         return error;
-    disk_set_block_size(ext2_block_size(server_fs));
+    disk_set_fs(server_fs);
     return disk_sync(); /* the super block says "in use" before anything else changes */
 }
 

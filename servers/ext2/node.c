@@ -73,7 +73,7 @@ static struct node *nodes_find(uint32_t ino)
 {
     struct node *node = nodes.first;
 
-    while (node != NULL && ext2_inode_number(node->inode) != ino)
+    while (node != NULL && node->ino != ino)
         node = node->next;
     return node;
 }
@@ -106,6 +106,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     ext2_inode_stat(inode, &stat);
     created->info.ops = &file_backend_ops;
     created->inode = inode;
+    created->ino = ext2_inode_number(inode);
     rt_rwlock_init(&created->io_lock, "io_lock");
     rt_rwlock_init(&created->alloc_lock, "alloc_lock");
     rt_mutex_init(&created->blocks_lock, "blocks_lock");

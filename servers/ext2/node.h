@@ -34,6 +34,7 @@ struct node_io {
 struct node {
     struct user_pager_info info; /* first: the pager's callbacks get a node by it */
     struct ext2_inode *inode;    /* one reference */
+    uint32_t ino;                /* its number, which outlives the reference */
     mach_port_t port;
     mach_port_t notify_port; /* where the kernel says that port, or the memory, has no users */
 

@@ -2,7 +2,9 @@
 /*
  * A file's page is one to four blocks, each of which may be a hole, fresh (allocated, and holding
  * somebody else's old data on the disk), or written. Fresh blocks and holes read as zeros. A page
- * with a hole is supplied write-locked: writing to it asks for blocks first (file_unlock_page).
+ * with a hole is supplied write-locked: writing to it asks for blocks first (file_unlock_page). No
+ * hole comes into being in a page that is not locked: a file that grows gets blocks for the rest of
+ * the page that its end was in (file_complete_page).
  *
  * Every callback takes the node's alloc_lock once for a run, asks libext2 under it where the run
  * is, notes that those blocks are being read or written (blocks.h), and releases it: the lock is
@@ -11,7 +13,9 @@
  * smaller, so that nothing new begins behind it, then waits until nothing behind it is noted, and
  * then frees them (file_resize). Blocks are freed in no other way as long as the file is in use.
  *
- * What is returned from behind the size was truncated away: it is dropped.
+ * What is returned from behind the size was truncated away: it is dropped. What is returned for a
+ * hole gets blocks then. A client can come to write there: if a file is truncated and extended just
+ * when the kernel is told to unlock a page of it, the page is a new one, and a hole.
  */
 #include "ext2/file-pager.h"
 
@@ -20,7 +24,6 @@
 
 #include "ext2/blocks.h"
 #include "librt/guard.h"
-#include "librt/log.h"
 
 static struct store *file_store;
 
@@ -36,13 +39,15 @@ static struct node *file_node(struct user_pager_info *upi)
 
 void file_set_size(struct node *node, uint64_t size)
 {
+    vm_size_t extent = (vm_size_t)((size + vm_page_size - 1) / vm_page_size * vm_page_size);
+
     node->size = size;
-    node->extent = (vm_size_t)((size + vm_page_size - 1) / vm_page_size * vm_page_size);
+    __atomic_store_n(&node->extent, extent, __ATOMIC_RELAXED);
 }
 
 static vm_size_t file_extent(struct user_pager_info *upi)
 {
-    return *(volatile vm_size_t *)&file_node(upi)->extent;
+    return __atomic_load_n(&file_node(upi)->extent, __ATOMIC_RELAXED);
 }
 
 static uint64_t file_sector(uint32_t block)
@@ -169,6 +174,27 @@ static error_t file_read_page(struct user_pager_info *upi, vm_offset_t offset, v
     return error;
 }
 
+/* --- Allocating ------------------------------------------------------------------------------ */
+
+/* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none,
+   END if all have. => alloc_lock held for writing. */
+static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
+{
+    error_t error = blocks_reserve(node, end);
+
+    while (*first < end && error == 0) {
+        struct ext2_run run;
+
+        error = ext2_block_allocate(node->inode, *first, end - *first, &run);
+        if (error != 0)
+            break;
+        if (run.fresh)
+            blocks_mark_fresh(node, run.first, run.count);
+        *first += run.count;
+    }
+    return error;
+}
+
 /* --- Writing --------------------------------------------------------------------------------- */
 
 /* A stretch of a file that is to be written. */
@@ -184,6 +210,22 @@ static void file_clear_tail(const struct node *node, const struct file_run *run)
 {
     if (run->at < run->end && node->size < run->end)
         memset((char *)run->data + (node->size - run->offset), 0, (size_t)(run->end - node->size));
+}
+
+/* Give the hole of BLOCKS what it lacks, as far as it is inside the file still. */
+static error_t file_fill_hole(struct node *node, const struct ext2_run *blocks)
+{
+    struct node_hold hold;
+    uint32_t first = blocks->first;
+    uint32_t end = first + blocks->count;
+    uint32_t allocated;
+    error_t error;
+
+    node_alloc_lock(node, TRACE_WRITE, &hold);
+    allocated = (uint32_t)(file_allocated_size(node) / node_block_size());
+    error = file_allocate(node, &first, end < allocated ? end : allocated);
+    node_alloc_unlock(node, &hold);
+    return error;
 }
 
 /* Where the first blocks of RUN are. => takes alloc_lock; with 0, IO has begun. */
@@ -208,7 +250,7 @@ static error_t file_run_locate(struct node *node, struct file_run *run, struct e
     return error;
 }
 
-/* Write the first run of consecutive blocks of RUN. */
+/* Write the first run of consecutive blocks of RUN; or, when that is a hole, give it blocks. */
 static error_t file_run_write(struct node *node, struct file_run *run)
 {
     uint32_t block_size = node_block_size();
@@ -220,11 +262,10 @@ static error_t file_run_write(struct node *node, struct file_run *run)
     if (error != 0)
         return error;
     if (blocks.count > 0 && blocks.block == 0) {
-        rt_log("inode %lu: data for a hole at byte %llu",
-               (unsigned long)ext2_inode_number(node->inode), (unsigned long long)run->at);
-        error = EIO; /* who was allowed to write to it has blocks */
-        blocks.count = 0;
-    } else if (blocks.count > 0) {
+        blocks_io_end(node, &io);
+        return file_fill_hole(node, &blocks);
+    }
+    if (blocks.count > 0) {
         error = store_write(file_store, RT_CLASS_FILE, file_sector(blocks.block),
                             run->data + (vm_offset_t)(run->at - run->offset),
                             blocks.count * block_size, &done);
@@ -247,7 +288,7 @@ static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset,
     /* One run; with blocks smaller than a page more, until a page is complete. */
     do
         error = file_run_write(node, &run);
-    while (error == 0 && run.at < run.end && run.at % vm_page_size != 0);
+    while (error == 0 && run.at < run.end && (run.at == offset || run.at % vm_page_size != 0));
     if (error == 0 && run.at >= run.end)
         *written = length; /* what lies behind the end is dropped */
     else
@@ -255,25 +296,45 @@ static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset,
     return error;
 }
 
-/* --- Blocks ---------------------------------------------------------------------------------- */
+/* --- Growing --------------------------------------------------------------------------------- */
 
-/* Allocate what is missing of file blocks [*FIRST, END). *FIRST becomes the first that has none,
-   END if all have. => alloc_lock held for writing. */
-static error_t file_allocate(struct node *node, uint32_t *first, uint32_t end)
+/* How many of the file blocks [FIRST, END) are no holes. => alloc_lock held. */
+static error_t file_count_blocks(struct node *node, uint32_t first, uint32_t end, uint32_t *count)
 {
-    error_t error = blocks_reserve(node, end);
+    struct ext2_run run;
+    error_t error = 0;
 
-    while (*first < end && error == 0) {
-        struct ext2_run run;
-
-        error = ext2_block_allocate(node->inode, *first, end - *first, &run);
-        if (error != 0)
-            break;
-        if (run.fresh)
-            blocks_mark_fresh(node, run.first, run.count);
-        *first += run.count;
+    *count = 0;
+    for (; first < end && error == 0; first += run.count) {
+        run.count = 0;
+        error = ext2_block_map(node->inode, first, end - first, &run);
+        if (error == 0 && run.block != 0)
+            *count += run.count;
     }
     return error;
+}
+
+/* The size is about to become SIZE, which is larger. Unless the page that the end is in has a hole,
+   it may be in memory without a lock: allocate the blocks of it that come inside the size.
+   => alloc_lock held for writing; after an error the size must be set again. */
+static error_t file_complete_page(struct node *node, uint64_t size)
+{
+    uint32_t block_size = node_block_size();
+    uint64_t allocated = file_allocated_size(node);
+    uint64_t start = allocated / vm_page_size * vm_page_size;
+    uint64_t end = start + vm_page_size;
+    uint32_t first = (uint32_t)(allocated / block_size);
+    uint32_t count;
+    error_t error;
+
+    if (node->pager == NULL || start == allocated || size <= allocated)
+        return 0;
+    if (size < end)
+        end = (size + block_size - 1) / block_size * block_size;
+    error = file_count_blocks(node, (uint32_t)(start / block_size), first, &count);
+    if (error != 0 || count < (allocated - start) / block_size)
+        return error;
+    return file_allocate(node, &first, (uint32_t)(end / block_size));
 }
 
 /* Make the size reach to SIZE, or set it again after blocks were allocated behind it.
@@ -288,30 +349,6 @@ static error_t file_extend(struct node *node, uint64_t size)
     if (error == 0)
         file_set_size(node, size);
     return error;
-}
-
-error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
-{
-    struct node_hold hold;
-    uint32_t block_size = node_block_size();
-    uint64_t end = offset + *length;
-    uint32_t first = (uint32_t)(offset / block_size);
-    error_t error, extend_error;
-
-    if (end > NODE_SIZE_MAX)
-        return EFBIG;
-    node_alloc_lock(node, TRACE_WRITE, &hold);
-    error = file_allocate(node, &first, (uint32_t)((end + block_size - 1) / block_size));
-    if ((uint64_t)first * block_size < end)
-        end = (uint64_t)first * block_size;
-    extend_error = file_extend(node, end > offset ? end : node->size);
-    node_alloc_unlock(node, &hold);
-    if (extend_error != 0)
-        return extend_error;
-    if (end <= offset)
-        return error;
-    *length = (vm_size_t)(end - offset);
-    return 0;
 }
 
 static error_t file_unlock_page(struct user_pager_info *upi, vm_offset_t address)
@@ -336,47 +373,105 @@ static error_t file_unlock_page(struct user_pager_info *upi, vm_offset_t address
 
 /* --- Size ------------------------------------------------------------------------------------ */
 
-static error_t file_is_hole(struct node *node, uint64_t offset, bool *hole)
+/* Whether the page that the end is in has a block before the end. */
+static error_t file_end_has_blocks(struct node *node, bool *blocks)
 {
     struct node_hold hold;
-    struct ext2_run run;
+    uint32_t first = (uint32_t)(node->size / vm_page_size * (vm_page_size / node_block_size()));
+    uint32_t count;
     error_t error;
 
     node_alloc_lock(node, TRACE_READ, &hold);
-    error = ext2_block_map(node->inode, (uint32_t)(offset / node_block_size()), 1, &run);
+    error = file_count_blocks(node, first,
+                              (uint32_t)(file_allocated_size(node) / node_block_size()), &count);
     node_alloc_unlock(node, &hold);
-    *hole = error == 0 && run.block == 0;
+    *blocks = count > 0;
     return error;
 }
 
-/* Make the bytes from the size to its page's end zero in memory, so that growing over them later
-   shows zeros. => io_lock held for writing, alloc_lock not: this may fault. */
-static error_t file_zero_tail(struct node *node, uint64_t size)
+/* Make the bytes from the end to its page's end zero in memory, and so on the disk.
+   => io_lock held for writing, alloc_lock not: this may fault. */
+static error_t file_zero_tail(struct node *node)
 {
-    vm_size_t in_page = (vm_size_t)(size % vm_page_size);
-    bool hole;
-    error_t error = file_is_hole(node, size, &hole);
+    error_t error = node_map(node, (vm_size_t)node->size);
 
-    if (error != 0 || in_page == 0 || hole)
-        return error;
-    error = node_map(node, (vm_size_t)size);
     if (error != 0)
         return error;
-    return rt_guard_zero((char *)node->window + size, vm_page_size - in_page);
+    return rt_guard_zero((char *)node->window + node->size,
+                         vm_page_size - node->size % vm_page_size);
 }
 
-static error_t file_drop_behind(struct node *node, vm_size_t old_extent)
+/* Drop the pages from START to END, which no data is in that is still the file's. An error that
+   comes to light is one of an earlier write-out: it is kept for the next sync. */
+static void file_drop(struct node *node, vm_size_t start, vm_size_t end)
 {
-    if (node->pager == NULL || old_extent <= node->extent)
-        return 0;
-    return pager_flush_some(node->pager, node->extent, old_extent - node->extent, 1);
+    error_t error = 0;
+
+    if (node->pager != NULL && start < end)
+        error = pager_flush_some(node->pager, start, end - start, 1);
+    if (error != 0)
+        __atomic_store_n(&node->write_error, error, __ATOMIC_RELAXED);
+}
+
+/* Have what memory holds of the file behind its end be gone, so that growing over it shows zeros.
+   In the page of the end it is overwritten, but if that page is all holes it is dropped too.
+   => io_lock held for writing, alloc_lock not. */
+static error_t file_clear_behind(struct node *node, vm_size_t old_extent)
+{
+    bool blocks;
+    error_t error = file_end_has_blocks(node, &blocks);
+
+    file_drop(node, blocks ? node->extent : (vm_size_t)(node->size / vm_page_size * vm_page_size),
+              old_extent);
+    return error == 0 && blocks ? file_zero_tail(node) : error;
+}
+
+/* The file is about to grow from its end. Clients that map it may have written behind it.
+   => as file_clear_behind. */
+static error_t file_clear_before_growth(struct node *node)
+{
+    return node->handed_out ? file_clear_behind(node, node->extent) : 0;
+}
+
+error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
+{
+    struct node_hold hold;
+    uint32_t block_size = node_block_size();
+    uint64_t end = offset + *length;
+    uint32_t first = (uint32_t)(offset / block_size);
+    error_t error = 0;
+    error_t extend_error;
+
+    if (end > NODE_SIZE_MAX)
+        return EFBIG;
+    if (offset > node->size)
+        error = file_clear_before_growth(node);
+    if (error != 0)
+        return error;
+    node_alloc_lock(node, TRACE_WRITE, &hold);
+    error = file_complete_page(node, end);
+    if (error == 0)
+        error = file_allocate(node, &first, (uint32_t)((end + block_size - 1) / block_size));
+    if ((uint64_t)first * block_size < end)
+        end = (uint64_t)first * block_size;
+    extend_error = file_extend(node, end > offset ? end : node->size);
+    node_alloc_unlock(node, &hold);
+    if (extend_error != 0)
+        return extend_error;
+    if (end <= offset)
+        return error;
+    *length = (vm_size_t)(end - offset);
+    return 0;
 }
 
 /* Make the size SIZE. => alloc_lock held for writing. */
 static error_t file_resize_locked(struct node *node, uint64_t size)
 {
-    error_t error = ext2_inode_resize(node->inode, size);
+    error_t grow_error = size > node->size ? file_complete_page(node, size) : 0;
+    error_t error = ext2_inode_resize(node->inode, grow_error == 0 ? size : node->size);
 
+    if (grow_error != 0)
+        return grow_error;
     if (error == 0)
         file_set_size(node, size);
     return error;
@@ -399,22 +494,24 @@ error_t file_resize(struct node *node, uint64_t size)
     vm_size_t old_extent = node->extent;
     bool shrinks = size < node->size;
     struct node_hold hold;
-    error_t error;
+    error_t error = 0;
+    error_t clear_error;
 
     if (size > NODE_SIZE_MAX)
         return EFBIG;
     if (shrinks)
         file_retreat(node, size);
+    else if (size > node->size)
+        error = file_clear_before_growth(node);
+    if (error != 0)
+        return error;
     node_alloc_lock(node, TRACE_WRITE, &hold);
     error = file_resize_locked(node, size);
     node_alloc_unlock(node, &hold);
     if (!shrinks)
         return error;
-    if (error == 0)
-        error = file_drop_behind(node, old_extent);
-    if (error == 0)
-        error = file_zero_tail(node, size);
-    return error;
+    clear_error = file_clear_behind(node, old_extent);
+    return error != 0 ? error : clear_error;
 }
 
 static void file_pager_gone(struct user_pager_info *upi)
@@ -431,7 +528,7 @@ static error_t file_write_zeros(struct node *node, uint32_t first, uint32_t coun
                                 vm_address_t zeros, vm_size_t zeros_size, uint32_t *done)
 {
     uint32_t block_size = node_block_size();
-    vm_size_t written = zeros_size;
+    vm_size_t written = 0;
     struct ext2_run run;
     error_t error;
 
@@ -439,14 +536,27 @@ static error_t file_write_zeros(struct node *node, uint32_t first, uint32_t coun
     if (count > zeros_size / block_size)
         count = zeros_size / block_size;
     error = ext2_block_map(node->inode, first, count, &run);
-    if (error == 0 && run.block != 0)
-        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), zeros,
-                            run.count * block_size, &written);
     if (error != 0)
         return error;
-    blocks_mark_written(node, first, run.count);
-    *done = run.count;
-    return 0;
+    if (run.block != 0)
+        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), zeros,
+                            run.count * block_size, &written);
+    *done = error == 0 ? run.count : (uint32_t)(written / block_size);
+    blocks_mark_written(node, first, *done);
+    return error;
+}
+
+/* The same so that one bad block costs one block: it is passed over, and stays fresh. */
+static error_t file_settle_some(struct node *node, uint32_t first, uint32_t count,
+                                vm_address_t zeros, vm_size_t zeros_size, uint32_t *done)
+{
+    error_t error = file_write_zeros(node, first, count, zeros, zeros_size, done);
+
+    if (error != 0 && *done == 0 && count > 1)
+        error = file_write_zeros(node, first, 1, zeros, zeros_size, done);
+    if (error != 0 && *done == 0)
+        *done = 1;
+    return error;
 }
 
 /* => alloc_lock held for writing, and nothing is being read or written. */
@@ -456,16 +566,18 @@ static error_t file_settle_locked(struct node *node)
     vm_address_t zeros = 0;
     uint32_t first = 0;
     uint32_t count, done;
-    error_t error = 0;
+    error_t error, first_error = 0;
 
     if (vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
         return ENOMEM;
-    while (error == 0 && (count = blocks_next_fresh(node, &first)) > 0) {
-        error = file_write_zeros(node, first, count, zeros, zeros_size, &done);
+    while ((count = blocks_next_fresh(node, &first)) > 0) {
+        error = file_settle_some(node, first, count, zeros, zeros_size, &done);
+        if (first_error == 0)
+            first_error = error;
         first += done;
     }
     vm_deallocate(mach_task_self(), zeros, zeros_size);
-    return error;
+    return first_error;
 }
 
 error_t file_settle(struct node *node)

@@ -18,7 +18,8 @@ void file_set_size(struct node *node, uint64_t size);
 /*
  * Give the file blocks to hold bytes OFFSET to OFFSET + *LENGTH, and make its size reach over them.
  * When there is no space for all, *LENGTH is what there is space for, above 0.
- * => no lock but io_lock held; may block; ENOSPC: not even for one block; EFBIG; EIO, ENOMEM.
+ * => no lock but io_lock held, for writing; may block; ENOSPC: not even for one block; EFBIG; EIO,
+ * ENOMEM.
  */
 error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length);
 

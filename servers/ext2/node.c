@@ -464,7 +464,11 @@ error_t node_sync_data(struct node *node, bool wait)
     if (pager == NULL)
         return 0;
     error = pager_sync(pager, wait);
-    settle_error = wait ? file_settle(node) : 0;
+    if (!wait)
+        return error;
+    settle_error = file_settle(node);
+    if (error == 0)
+        error = __atomic_exchange_n(&node->write_error, 0, __ATOMIC_RELAXED);
     return error != 0 ? error : settle_error;
 }
 

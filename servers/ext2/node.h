@@ -51,10 +51,11 @@ struct node {
     bool handed_out;           /* clients have had it */
     vm_address_t window;       /* the file's memory from its start, in this task */
     vm_size_t window_size;     /* 0: not mapped */
+    error_t write_error;       /* of a write-out, for the next sync to tell; atomic */
 
     struct rt_rwlock alloc_lock;
     uint64_t size;    /* bytes */
-    vm_size_t extent; /* the size up to whole pages; may be read without the lock */
+    vm_size_t extent; /* the size up to whole pages; may be read, atomically, without the lock */
 
     struct rt_mutex blocks_lock; /* guards what follows */
     struct rt_cond io_done;

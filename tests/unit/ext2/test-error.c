@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Blocks of files' data that cannot be read or written. */
+#include <string.h>
+
+#include "server.h"
+
+#define SIZE ((vm_size_t)64 * 1024)
+
+static uint8_t bytes[64 * 1024];
+
+static struct node *file_create(void)
+{
+    struct node *node = client_open("file");
+
+    client_fill(bytes, 0, SIZE, 1);
+    client_write(node, 0, bytes, SIZE);
+    return node;
+}
+
+/* Make the page's first block fail, or work again. */
+static void fail_page(struct node *node, vm_size_t page, enum memstore_how how, bool fail)
+{
+    memstore_fail(server_sector(node, (uint32_t)(page * PAGE / server.block_size)), 1, how, fail);
+}
+
+/* How many of the file's bytes the disk does not have. */
+static size_t count_missing(struct node *node)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < SIZE; i++) {
+        uint64_t block = server_block(node, (uint32_t)(i / server.block_size));
+
+        count += server.disk[block * server.block_size + i % server.block_size] != bytes[i];
+    }
+    return count;
+}
+
+SERVER_TEST(a_write_error_reaches_one_sync_and_other_pages_are_written, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+
+    client_sync(node);
+    client_fill(bytes, 0, SIZE, 2);
+    client_write(node, 0, bytes, SIZE);
+    fail_page(node, 5, MEMSTORE_WRITE, true);
+    check_equal(file_sync(node, true), EIO);
+    check_equal(file_sync(node, true), 0);
+    check(count_missing(node) <= PAGE);
+    client_expect(node, 0, bytes, SIZE); /* memory has it still */
+
+    fail_page(node, 5, MEMSTORE_WRITE, false);
+    client_write(node, 5 * PAGE, bytes + 5 * PAGE, PAGE);
+    client_sync(node);
+    check(content_equals("file", bytes, SIZE));
+    node_deref(node);
+}
+
+SERVER_TEST(a_write_error_without_a_sync_reaches_the_next_one, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+    vm_size_t length = SIZE;
+    vm_address_t data;
+
+    fail_page(node, 5, MEMSTORE_WRITE, true);
+    client_evict(node, 5, 1);
+    mock_receiver_wait(mock_bucket(server_object(node)));
+    client_expect(node, 0, bytes, 5 * PAGE);
+    if (file_read(node, 0, &data, &length) == 0) { /* the data is lost, or memory has it again */
+        check(memcmp((void *)data, bytes, SIZE) == 0);
+        vm_deallocate(mach_task_self(), data, SIZE);
+    }
+    check_equal(file_sync(node, false), 0);
+    check_equal(file_sync(node, true), EIO);
+    fail_page(node, 5, MEMSTORE_WRITE, false);
+    client_truncate(node, 0);
+    node_deref(node);
+}
+
+SERVER_TEST(a_write_error_survives_a_truncate, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+
+    client_sync(node);
+    client_write(node, PAGE, bytes, PAGE);
+    fail_page(node, 1, MEMSTORE_WRITE, true);
+    client_evict(node, 1, 1);
+    mock_receiver_wait(mock_bucket(server_object(node)));
+    client_truncate(node, 3 * PAGE + 100);
+    check_equal(file_sync(node, true), EIO);
+    client_truncate(node, SIZE);
+    client_expect(node, 3 * PAGE + 100, NULL, SIZE - 3 * PAGE - 100);
+    check_equal(file_sync(node, true), 0);
+    fail_page(node, 1, MEMSTORE_WRITE, false);
+    client_truncate(node, 0);
+    node_deref(node);
+}
+
+SERVER_TEST(a_read_error_is_the_readers_and_the_server_lives, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+    vm_size_t length = SIZE;
+    vm_address_t data;
+
+    client_sync(node);
+    client_evict(node, 0, SIZE / PAGE);
+    fail_page(node, 5, MEMSTORE_READ, true);
+    check_equal(file_read(node, 0, &data, &length), EIO);
+    client_expect(node, 0, bytes, 5 * PAGE);
+    client_expect(node, 6 * PAGE, bytes + 6 * PAGE, SIZE - 6 * PAGE);
+    length = 10;
+    check_equal(file_write(node, 5 * PAGE, bytes + 5 * PAGE, &length), EIO);
+    check_equal(length, 0);
+    client_sync(node);
+    fail_page(node, 5, MEMSTORE_READ, false);
+    client_expect(node, 0, bytes, SIZE);
+    client_sync(node);
+    check(content_equals("file", bytes, SIZE));
+    node_deref(node);
+}
+
+SERVER_TEST(a_write_that_fails_in_the_middle_tells_how_far_it_got, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+    vm_size_t length = SIZE;
+
+    client_sync(node);
+    client_evict(node, 0, SIZE / PAGE);
+    fail_page(node, 5, MEMSTORE_READ, true);
+    client_fill(bytes, 0, SIZE, 2);
+    check_ok(file_write(node, 0, bytes, &length));
+    check_equal(length, 5 * PAGE);
+    client_fill(bytes + 5 * PAGE, 5 * PAGE, SIZE - 5 * PAGE, 1);
+    fail_page(node, 5, MEMSTORE_READ, false);
+    client_expect(node, 0, bytes, SIZE);
+    node_deref(node);
+}
+
+SERVER_TEST(a_mapped_client_gets_a_fault_where_the_disk_cannot_be_read, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+    char *mapping = client_map(node);
+    uint8_t byte;
+    size_t done;
+
+    client_sync(node);
+    client_evict(node, 0, SIZE / PAGE);
+    fail_page(node, 5, MEMSTORE_READ, true);
+    check_equal(rt_guard_copy(&byte, mapping + 5 * PAGE, 1, &done), EIO);
+    check_ok(rt_guard_copy(&byte, mapping + 6 * PAGE, 1, &done));
+    check_equal(byte, bytes[6 * PAGE]);
+    fail_page(node, 5, MEMSTORE_READ, false);
+    check_ok(rt_guard_copy(&byte, mapping + 5 * PAGE, 1, &done));
+    check_equal(byte, bytes[5 * PAGE]);
+    client_unmap(mapping);
+    node_deref(node);
+}
+
+SERVER_TEST(a_truncate_that_must_read_a_bad_page_says_so_and_is_done, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+
+    client_sync(node);
+    client_evict(node, 0, SIZE / PAGE);
+    fail_page(node, 5, MEMSTORE_READ, true);
+    check_equal(file_truncate(node, 5 * PAGE + 100), EIO);
+    check_equal(node->size, 5 * PAGE + 100);
+    client_expect(node, 0, bytes, 5 * PAGE);
+    fail_page(node, 5, MEMSTORE_READ, false);
+    client_expect(node, 0, bytes, 5 * PAGE + 100);
+    node_deref(node);
+}
+
+SERVER_TEST(zeros_that_cannot_be_written_are_an_error_of_the_sync, ALL_BLOCK_SIZES)
+{
+    struct node *node = client_open("file");
+    vm_size_t length = 4 * PAGE;
+
+    check_equal(file_write(node, 0, mock_bad_memory(length), &length), EIO);
+    fail_page(node, 1, MEMSTORE_WRITE, true);
+    check_equal(file_sync(node, true), EIO);
+    check_equal(file_sync(node, true), EIO); /* the disk shows old contents of others as yet */
+    for (uint32_t i = 0; i < 4 * PAGE / block_size; i++)
+        check_equal(server.disk[(uint64_t)server_block(node, i) * block_size],
+                    i == PAGE / block_size ? SERVER_SOIL : 0);
+    client_expect(node, 0, NULL, 4 * PAGE);
+    fail_page(node, 1, MEMSTORE_WRITE, false);
+    client_sync(node);
+    memset(bytes, 0, SIZE);
+    check(content_equals("file", bytes, 4 * PAGE));
+    node_deref(node);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_write_error_reaches_one_sync_and_other_pages_are_written),
+        cmocka_unit_test(a_write_error_without_a_sync_reaches_the_next_one),
+        cmocka_unit_test(a_write_error_survives_a_truncate),
+        cmocka_unit_test(a_read_error_is_the_readers_and_the_server_lives),
+        cmocka_unit_test(a_write_that_fails_in_the_middle_tells_how_far_it_got),
+        cmocka_unit_test(a_mapped_client_gets_a_fault_where_the_disk_cannot_be_read),
+        cmocka_unit_test(a_truncate_that_must_read_a_bad_page_says_so_and_is_done),
+        cmocka_unit_test(zeros_that_cannot_be_written_are_an_error_of_the_sync),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "libpager/policy.h"
 #include "librt/log.h"
 #include "librt/order.h"
 #include "librt/thread.h"
@@ -120,6 +121,28 @@ void pager_schedule(struct pager *pager, enum pager_work work)
     *lane->tail = pager;
     lane->tail = &pager->next[work];
     rt_cond_signal(&pager->level->work);
+}
+
+void pager_gather_end(struct pager_requests *level)
+{
+    struct pager *pager = level->gathering;
+
+    level->gathering = NULL;
+    level->gathering_bytes = 0;
+    if (pager != NULL)
+        pager_schedule(pager, PAGER_WORK_WRITE);
+}
+
+void pager_gather(struct pager *pager, vm_size_t length)
+{
+    struct pager_requests *level = pager->level;
+
+    if (level->gathering != pager)
+        pager_gather_end(level);
+    level->gathering = pager;
+    level->gathering_bytes += length;
+    if (level->gathering_bytes >= pager_policy_merge_max())
+        pager_gather_end(level);
 }
 
 static struct pager *pager_lane_pop(struct pager_lane *lane, enum pager_work work)

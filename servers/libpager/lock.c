@@ -3,10 +3,11 @@
  * pager_sync and its kin: memory_object_lock_request, window by window.
  *
  * A request that does not flush makes the kernel copy every dirty page of its range, and all its
- * messages are queued before one is received. So a range is done in windows, each written before
- * the next is asked for. A window is over when the kernel has sent lock_completed, which is
- * received after all returns of that request, and all returns that were received until then are
- * completed.
+ * messages are queued before one is received. So a range is done in windows, of which
+ * PAGER_WINDOWS at a time have been asked for and not been written: while the disk writes the one,
+ * the kernel copies the next, and returns on both sides of a window's end can be written together.
+ * A window is over when the kernel has sent lock_completed, which is received after all returns of
+ * that request, and all returns that were received until then are completed.
  *
  * The kernel gathers up to 32 copies before it sends them, and the pages are clean, unlocked and
  * evictable meanwhile. Four things can happen to a page whose copy is not sent yet:
@@ -26,13 +27,15 @@
 
 #include <stdlib.h>
 
+#include "libpager/policy.h"
 #include "librt/log.h"
 
 #include "memory_object_server.h"
 
-/* 64 messages of 32 pages, the kernel's DATA_WRITE_MAX. Larger windows take more memory for the
-   copies; smaller ones let the disk idle more often while the next is copied. */
-#define PAGER_WINDOW ((vm_size_t)8 << 20)
+/* 32 messages of 32 pages, the kernel's DATA_WRITE_MAX, and as much as the largest write. Larger or
+   more windows take more memory for the copies. */
+#define PAGER_WINDOW  PAGER_MERGE_MOST
+#define PAGER_WINDOWS 2u
 
 /* What becomes of the pages in a range. */
 struct pager_range {
@@ -75,6 +78,8 @@ static void pager_window_complete(struct pager *pager, struct pager_window *wind
 {
     pager_window_trace(pager, window);
     window->completed = true;
+    window->watermark = pager->nreceived;
+    window->nleft = (size_t)(pager->nreceived - pager->ncompleted);
     rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
     if (window->storage != NULL) {
@@ -100,7 +105,7 @@ void pager_windows_note(struct pager *pager, uint64_t sequence)
     struct pager_window *window;
 
     for (window = pager->windows; window != NULL; window = window->next)
-        if (window->counting && sequence <= window->watermark && --window->nleft == 0)
+        if (window->completed && sequence <= window->watermark && --window->nleft == 0)
             rt_cond_broadcast(&pager->changed);
 }
 
@@ -169,12 +174,7 @@ static void pager_window_wait(struct pager *pager, struct pager_window *window)
 {
     struct pager_requests *level = pager->level;
 
-    while (!window->completed)
-        rt_cond_wait(&pager->changed, &level->lock);
-    window->watermark = pager->nreceived;
-    window->nleft = (size_t)(pager->nreceived - pager->ncompleted);
-    window->counting = true;
-    while (window->nleft > 0)
+    while (!window->completed || window->nleft > 0)
         rt_cond_wait(&pager->changed, &level->lock);
 }
 
@@ -208,35 +208,14 @@ static void pager_window_ask(struct pager *pager, struct pager_window *window,
     rt_mutex_lock(&pager->level->lock);
 }
 
-static void pager_window_run(struct pager *pager, const struct pager_range *range,
-                             vm_offset_t offset, vm_size_t length)
-{
-    struct pager_window window = {.offset = offset, .length = length};
-
-    pager_window_ask(pager, &window, range);
-    pager_window_wait(pager, &window);
-    pager_window_unlink(pager, &window);
-}
-
-/* The same without waiting, if there is memory for it. */
-static void pager_window_start(struct pager *pager, const struct pager_range *range,
-                               vm_offset_t offset, vm_size_t length)
-{
-    struct pager_window *window = malloc(sizeof(*window));
-
-    if (window == NULL) {
-        pager_window_run(pager, range, offset, length);
-        return;
-    }
-    *window = (struct pager_window){.offset = offset, .length = length, .storage = window};
-    pager_window_ask(pager, window, range);
-}
-
 /* What was dropped unwritten is of no interest any more, nor why it could not be written before. */
-static void pager_range_forget(struct pager *pager, vm_offset_t offset, vm_size_t length)
+static void pager_range_forget(struct pager *pager, const struct pager_range *range,
+                               vm_offset_t offset, vm_size_t length)
 {
     struct pager_page *page;
 
+    if (range->should_return != MEMORY_OBJECT_RETURN_NONE)
+        return;
     for (vm_size_t done = 0; done < length; done += vm_page_size) {
         page = pager_page_lookup(pager, offset + done);
         if (page == NULL)
@@ -246,23 +225,58 @@ static void pager_range_forget(struct pager *pager, vm_offset_t offset, vm_size_
     }
 }
 
-/* => level locked, but not all the time. */
+/* Ask for a window without anybody waiting for it, if there is memory. */
+static bool pager_window_start(struct pager *pager, const struct pager_range *range,
+                               vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window *window = malloc(sizeof(*window));
+
+    if (window == NULL)
+        return false;
+    *window = (struct pager_window){.offset = offset, .length = length, .storage = window};
+    pager_window_ask(pager, window, range);
+    pager_range_forget(pager, range, offset, length);
+    return true;
+}
+
+/* WINDOW, which was asked for as RANGE says, is waited for. => level locked, but not all the time.
+ */
+static void pager_window_finish(struct pager *pager, const struct pager_range *range,
+                                struct pager_window *window)
+{
+    pager_window_wait(pager, window);
+    pager_window_unlink(pager, window);
+    pager_range_forget(pager, range, window->offset, window->length);
+}
+
+/* The length of the window of RANGE that begins at OFFSET. */
+static vm_size_t pager_window_length(const struct pager_range *range, uint64_t offset)
+{
+    return range->end - offset < PAGER_WINDOW ? (vm_size_t)(range->end - offset) : PAGER_WINDOW;
+}
+
+/* Windows that have been asked for: number N is windows[N % PAGER_WINDOWS].
+   => level locked, but not all the time. */
 static void pager_range_run(struct pager *pager, const struct pager_range *range, bool wait)
 {
-    uint64_t offset = range->offset;
+    struct pager_window windows[PAGER_WINDOWS];
+    size_t nasked = 0;
+    size_t nfinished = 0;
     vm_size_t length;
 
-    for (; offset < range->end; offset += length) {
-        length = PAGER_WINDOW;
-        if (range->end - offset < length)
-            length = (vm_size_t)(range->end - offset);
-        if (wait || offset + length < range->end)
-            pager_window_run(pager, range, (vm_offset_t)offset, length);
-        else
-            pager_window_start(pager, range, (vm_offset_t)offset, length);
-        if (range->should_return == MEMORY_OBJECT_RETURN_NONE)
-            pager_range_forget(pager, (vm_offset_t)offset, length);
+    for (uint64_t offset = range->offset; offset < range->end; offset += length) {
+        length = pager_window_length(range, offset);
+        if (nasked - nfinished == PAGER_WINDOWS)
+            pager_window_finish(pager, range, &windows[nfinished++ % PAGER_WINDOWS]);
+        if (!wait && offset + length == range->end &&
+            pager_window_start(pager, range, (vm_offset_t)offset, length))
+            break;
+        windows[nasked % PAGER_WINDOWS] =
+            (struct pager_window){.offset = (vm_offset_t)offset, .length = length};
+        pager_window_ask(pager, &windows[nasked++ % PAGER_WINDOWS], range);
     }
+    while (nfinished < nasked)
+        pager_window_finish(pager, range, &windows[nfinished++ % PAGER_WINDOWS]);
 }
 
 /* Tell LISTENER of errors from now on, and of the one that nobody was there for. */

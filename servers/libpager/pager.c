@@ -41,6 +41,8 @@ static void pager_free(struct pager *pager)
     struct user_pager_info *upi = pager->upi;
 
     rt_assert(pager->windows == NULL && pager->listeners == NULL);
+    if (pager->level->gathering == pager) /* all that was gathered has been written already */
+        pager->level->gathering = NULL;
     rt_mutex_unlock(&pager->level->lock);
     free(pager->pages);
     free(pager);
@@ -80,6 +82,7 @@ struct pager *pager_lookup_reserve(mach_port_t port, struct pager_request **requ
         if (*request != NULL)
             break;
         level = pager->level;
+        pager_gather_end(level);
         rt_cond_wait(&level->node_free, &level->lock);
         rt_mutex_unlock(&level->lock); /* the pager may have gone meanwhile: look again */
     }

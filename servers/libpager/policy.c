@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The policies. All of them here write one returned message after the other; they differ in how
- * much of it goes into one write.
+ * The policies. Most write one returned message after the other; they differ in how much of it goes
+ * into one write. Their measure is the page, also where a file system has smaller blocks: no policy
+ * makes more writes than `page`.
  */
 #include "libpager/policy.h"
 
@@ -23,11 +24,12 @@ static void pager_take_one(struct pager_request **queue, struct pager_run *run)
                               .length = returned->stored ? 0 : returned->length};
 }
 
-/* At most run_blocks pages. Where blocks are smaller than pages, the server cuts further. */
+/* At most run_pages. Where consecutive pages are not consecutive on the disk, the server cuts
+   further. */
 static vm_size_t pager_cut_fixed(const struct pager_policy *policy, const struct pager_run *run,
                                  vm_size_t done)
 {
-    vm_size_t most = policy->run_blocks * vm_page_size;
+    vm_size_t most = policy->run_pages * vm_page_size;
     vm_size_t left = run->length - done;
 
     return left < most ? left : most;
@@ -43,6 +45,7 @@ static const struct pager_policy pager_policies[] = {
 #define PAGER_NAMES_MAX 256
 
 static const struct pager_policy *pager_policy = &pager_policies[0]; /* atomically */
+static vm_size_t pager_merge_max = PAGER_MERGE_DEFAULT;              /* likewise */
 
 const struct pager_policy *pager_policy_at(size_t i)
 {
@@ -76,4 +79,14 @@ void pager_policy_set(const struct pager_policy *policy)
 const struct pager_policy *pager_policy_get(void)
 {
     return __atomic_load_n(&pager_policy, __ATOMIC_RELAXED);
+}
+
+void pager_policy_set_merge_max(vm_size_t bytes)
+{
+    __atomic_store_n(&pager_merge_max, bytes, __ATOMIC_RELAXED);
+}
+
+vm_size_t pager_policy_merge_max(void)
+{
+    return __atomic_load_n(&pager_merge_max, __ATOMIC_RELAXED);
 }

@@ -19,18 +19,22 @@ struct pager_run {
     vm_offset_t offset;            /* in the object */
     vm_address_t data;             /* the pages, in memory */
     vm_size_t length;              /* bytes, whole pages; 0: nothing of RETURNS must be written */
+    vm_address_t buffer;           /* the policy's own; 0: none */
 };
 
 struct pager_policy {
     const char *name;
-    unsigned int run_blocks; /* at most so many blocks in one store_write; 0: no limit of its own */
-    bool bulk;               /* pager_write_pages, or pager_write_page for each page */
+    unsigned int run_pages; /* at most so many pages in one write; 0: `cut` knows */
+    bool bulk;              /* pager_write_pages, or pager_write_page for each page */
 
     /*
-     * Move one or more returns from *QUEUE, which holds what was queued when the worker came for
-     * it, oldest first, to RUN. Returns that overlap keep their order: in the queue, in
-     * run->returns, and in what is written.
-     * => may block and copy; no lock is held; *QUEUE is not empty.
+     * Move one or more returns from *QUEUE, which holds what has been received and not been written
+     * yet, to RUN. It is in the order of receipt, but for what a call of this function has left
+     * behind in another; who changes the order must look at the sequence numbers. Of two returns
+     * that overlap the older one is taken first, or both at a time: then the older one comes first
+     * in run->returns, and the newer one's pages are the run's. The data of a return that the
+     * kernel's requests will be answered with is that at returned->data.
+     * => may block; no lock is held; *QUEUE is not empty.
      */
     void (*take)(struct pager_request **queue, struct pager_run *run);
 
@@ -39,7 +43,7 @@ struct pager_policy {
     vm_size_t (*cut)(const struct pager_policy *policy, const struct pager_run *run,
                      vm_size_t done);
 
-    /* Release what `take` has allocated for RUN. May be null. */
+    /* Release what `take` has allocated for RUN, when its returns are completed. May be null. */
     void (*drop)(struct pager_run *run);
 };
 
@@ -54,6 +58,13 @@ const char *pager_policy_names(void);
 
 /* Use POLICY for what is written from now on. */
 void pager_policy_set(const struct pager_policy *policy);
+
+/* The largest write of the policies that merge messages, in bytes: whole pages, at most
+   PAGER_MERGE_MOST. */
+#define PAGER_MERGE_DEFAULT ((vm_size_t)1 << 20)
+#define PAGER_MERGE_MOST    ((vm_size_t)4 << 20)
+void pager_policy_set_merge_max(vm_size_t bytes);
+vm_size_t pager_policy_merge_max(void);
 
 /* The policy in use; `page` until another was set. */
 const struct pager_policy *pager_policy_get(void);

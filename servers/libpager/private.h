@@ -56,7 +56,8 @@ struct pager_request {
 
     /* Returns; in a request, `data` is the page that answers it. */
     vm_address_t data;
-    vm_size_t data_length; /* as it came */
+    vm_address_t memory;   /* as it came: to be released */
+    vm_size_t data_length; /* likewise */
     uint64_t sequence;     /* the pager's n-th return */
     bool dirty;
     bool kernel_copy;
@@ -110,11 +111,10 @@ struct pager_window {
     uint64_t start;     /* cycles, when it was asked for; 0: not recorded */
     uint8_t what;       /* in the trace */
     uint32_t cause;     /* likewise */
-    uint64_t watermark; /* counting: the last return that matters */
-    size_t nleft;       /* counting: returns up to it that are not completed */
+    uint64_t watermark; /* completed: the last return that matters */
+    size_t nleft;       /* completed: returns up to it that are not */
     bool copies;        /* the kernel keeps what it returns */
     bool completed;
-    bool counting;
     void *storage; /* null, or itself: nobody waits, and completion frees it */
 };
 
@@ -164,6 +164,8 @@ struct pager_requests {
     struct rt_cond node_free;
     struct pager_request *free_nodes;
     struct pager_lane lanes[PAGER_WORK_COUNT];
+    struct pager *gathering;   /* its returns are not scheduled yet, for more may be waiting */
+    vm_size_t gathering_bytes; /* how much of it has come */
     unsigned int nworkers;
     struct rt_counter data_request[RT_CLASS_COUNT];
     struct rt_counter data_return[RT_CLASS_COUNT];
@@ -197,6 +199,13 @@ void pager_list_append(struct pager_list *list, struct pager_request *request);
 
 /* Have a worker do with PAGER what is in its list of WORK. => level locked. */
 void pager_schedule(struct pager *pager, enum pager_work work);
+
+/* LENGTH bytes for PAGER to write have been queued: have a worker do it, when the receiver finds no
+   more messages (pager_gather_end), or enough for the largest write have come. => level locked. */
+void pager_gather(struct pager *pager, vm_size_t length);
+
+/* No message is waiting to be received. => level locked. */
+void pager_gather_end(struct pager_requests *level);
 
 /*
  * pager.c: pagers as such.

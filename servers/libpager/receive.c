@@ -26,6 +26,14 @@ static void pager_receive_handle(mach_msg_header_t *request, mig_reply_header_t 
     rt_message_destroy(request);
 }
 
+/* The next message. With MACH_RCV_TIMEOUT as OPTION, only if there is one. */
+static mach_msg_return_t pager_receive_next(const struct pager_requests *level,
+                                            mach_msg_header_t *request, mach_msg_option_t option)
+{
+    return mach_msg(request, MACH_RCV_MSG | option, 0, RT_MESSAGE_MAX,
+                    ports_bucket_set(level->bucket), 0, MACH_PORT_NULL);
+}
+
 void pager_receive(void *arg)
 {
     struct pager_requests *level = arg;
@@ -36,10 +44,14 @@ void pager_receive(void *arg)
         rt_panic("no memory for a message buffer");
     rt_level_enter(level->rank);
     for (;;) {
-        mach_msg_return_t result =
-            mach_msg(request, MACH_RCV_MSG, 0, RT_MESSAGE_MAX, ports_bucket_set(level->bucket),
-                     MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+        mach_msg_return_t result = pager_receive_next(level, request, MACH_RCV_TIMEOUT);
 
+        if (result == MACH_RCV_TIMED_OUT) {
+            rt_mutex_lock(&level->lock);
+            pager_gather_end(level);
+            rt_mutex_unlock(&level->lock);
+            result = pager_receive_next(level, request, 0);
+        }
         if (result == MACH_MSG_SUCCESS)
             pager_receive_handle(request, reply);
         else if (result != MACH_RCV_TOO_LARGE) /* the kernel has dropped that message */

@@ -81,7 +81,7 @@ static void pager_return_queue(struct pager *pager, struct pager_request *reques
     request->sequence = ++pager->nreceived;
     pager_return_mark(pager, request, dirty);
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
-    pager_schedule(pager, PAGER_WORK_WRITE);
+    pager_gather(pager, request->length);
 }
 
 /* Say what was not taken of MESSAGE: all of it (REFUSAL says why), or what follows LENGTH bytes. */
@@ -131,6 +131,7 @@ kern_return_t S_memory_object_data_return(mach_port_t memory_object, mach_port_t
     struct pager_request message = {.kind = PAGER_RETURN,
                                     .offset = offset,
                                     .data = data,
+                                    .memory = data,
                                     .data_length = dataCnt,
                                     .kernel_copy = kernel_copy != FALSE};
 
@@ -250,7 +251,7 @@ void pager_return_complete(struct pager *pager, struct pager_request *returned)
     pager_return_settle(pager, returned);
     rt_mutex_unlock(&pager->level->lock);
     pager_return_answer(pager, &answers);
-    pager_data_release(returned->data, returned->data_length);
+    pager_data_release(returned->memory, returned->data_length);
     pager_request_trace(pager, returned);
 
     rt_mutex_lock(&pager->level->lock);

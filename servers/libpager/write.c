@@ -6,6 +6,9 @@
  * that make up the next run and cuts the run into writes. What a bulk write leaves undone, for
  * whatever reason, is tried again page by page, so that one bad page costs one page. Each page's
  * result is noted as soon as it is known.
+ *
+ * What is received while a run is written joins the list before the next is picked, so that
+ * neighbours meet; unless other pagers wait for a worker.
  */
 #include "libpager/private.h"
 
@@ -137,16 +140,17 @@ static void pager_returns_complete(struct pager *pager, struct pager_request *li
 static void pager_run_write(struct pager *pager, const struct pager_policy *policy,
                             const struct pager_run *run)
 {
+    const struct pager_request *returned = run->returns;
     uint64_t start = trace_begin(TRACE_RUN);
     uint32_t number = trace_request();
     uint32_t cause = trace_set_cause(number);
-    uint16_t count = 0;
+    uint16_t count = 1;
 
     pager_write_run(pager, policy, run);
     trace_set_cause(cause);
     if (start == 0)
         return;
-    for (const struct pager_request *returned = run->returns; returned; returned = returned->next)
+    while ((returned = returned->next) != NULL)
         count++;
     trace_end(&(struct trace_event){.kind = TRACE_RUN,
                                     .start = start,
@@ -159,8 +163,39 @@ static void pager_run_write(struct pager *pager, const struct pager_policy *poli
                                     .count = count});
 }
 
-/* Write LIST as the policy says. */
-static void pager_returns_run(struct pager *pager, struct pager_request *list)
+/* Cut off LIST before the first return that was overtaken, and return what follows. */
+static struct pager_request *pager_returns_split(struct pager_request **list)
+{
+    struct pager_request *rest;
+
+    while (*list != NULL && !(*list)->overtaken)
+        list = &(*list)->next;
+    rest = *list;
+    *list = NULL;
+    return rest;
+}
+
+/* Append to LIST what has been queued meanwhile, up to the first return that was overtaken. */
+static void pager_returns_refill(struct pager *pager, struct pager_request **list)
+{
+    struct pager_list *todo = &pager->todo[PAGER_WORK_WRITE];
+    struct pager_request *rest;
+
+    while (*list != NULL)
+        list = &(*list)->next;
+    rt_mutex_lock(&pager->level->lock);
+    if (pager->level->lanes[PAGER_WORK_WRITE].head == NULL) {
+        *list = todo->head;
+        rest = pager_returns_split(list);
+        todo->head = rest;
+        if (rest == NULL)
+            todo->tail = &todo->head;
+    }
+    rt_mutex_unlock(&pager->level->lock);
+}
+
+/* Write LIST as the policy says, and with MORE what is queued meanwhile. */
+static void pager_returns_run(struct pager *pager, struct pager_request *list, bool more)
 {
     const struct pager_policy *policy = pager_policy_get();
     struct pager_run run;
@@ -169,9 +204,11 @@ static void pager_returns_run(struct pager *pager, struct pager_request *list)
         run = (struct pager_run){.length = 0};
         policy->take(&list, &run);
         pager_run_write(pager, policy, &run);
+        pager_returns_complete(pager, run.returns);
         if (policy->drop != NULL)
             policy->drop(&run);
-        pager_returns_complete(pager, run.returns);
+        if (more)
+            pager_returns_refill(pager, &list);
     }
 }
 
@@ -192,25 +229,13 @@ static void pager_return_write_rest(struct pager *pager, struct pager_request *r
     pager_return_complete(pager, returned);
 }
 
-/* Cut off LIST before the first return that was overtaken, and return what follows. */
-static struct pager_request *pager_returns_split(struct pager_request **list)
-{
-    struct pager_request *rest;
-
-    while (*list != NULL && !(*list)->overtaken)
-        list = &(*list)->next;
-    rest = *list;
-    *list = NULL;
-    return rest;
-}
-
 void pager_returns_write(struct pager *pager, struct pager_request *list)
 {
     struct pager_request *overtaken;
 
     while (list != NULL) {
         overtaken = pager_returns_split(&list);
-        pager_returns_run(pager, list);
+        pager_returns_run(pager, list, overtaken == NULL);
         list = overtaken;
         if (overtaken != NULL) {
             list = overtaken->next;

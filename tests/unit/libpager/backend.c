@@ -84,6 +84,14 @@ void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error)
     pthread_mutex_unlock(&upi->lock);
 }
 
+void backend_step_writes(struct user_pager_info *upi, size_t count)
+{
+    size_t before = backend_get(upi, nwrites);
+
+    backend_set(upi, nsteps, count);
+    backend_await(upi, nwrites, before + count);
+}
+
 void backend_policy(const char *name)
 {
     const struct pager_policy *policy = pager_policy_lookup(name);
@@ -113,14 +121,17 @@ static void backend_write_begin(struct user_pager_info *upi)
     upi->writing = true;
     upi->nwaiting_writes++;
     pthread_cond_broadcast(&upi->changed);
-    while (upi->hold_writes)
+    while (upi->hold_writes && upi->nsteps == 0)
         pthread_cond_wait(&upi->changed, &upi->lock);
+    if (upi->nsteps > 0)
+        upi->nsteps--;
     upi->nwaiting_writes--;
 }
 
 static void backend_write_end(struct user_pager_info *upi)
 {
     upi->writing = false;
+    upi->nwrites++;
     pthread_cond_broadcast(&upi->changed);
     pthread_mutex_unlock(&upi->lock);
 }

@@ -29,6 +29,7 @@ struct user_pager_info {
     bool zero_progress;   /* pager_write_pages does nothing and says 0 */
     vm_size_t bulk_most;  /* bytes that one bulk call writes at most; 0: all */
     bool hold_writes;     /* writes wait */
+    size_t nsteps;        /* so many go on all the same */
     bool hold_reads;      /* reads wait */
     bool hold_evicts;     /* notices of eviction wait */
     bool write_lock;      /* pages are supplied write-locked */
@@ -44,6 +45,7 @@ struct user_pager_info {
     size_t nunlocks;
     size_t nevicted;
     size_t nwaiting_writes; /* held just now */
+    size_t nwrites;         /* ended, of either kind */
     size_t nwaiting_reads;
     vm_size_t bulk_largest; /* bytes */
     bool writing;
@@ -89,6 +91,9 @@ uint64_t backend_value(struct user_pager_info *upi, size_t page);
 void backend_set_value(struct user_pager_info *upi, size_t page, uint64_t value);
 
 void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error);
+
+/* Let COUNT writes go on although writes are held, and wait until they have ended. */
+void backend_step_writes(struct user_pager_info *upi, size_t count);
 
 /* Use the policy called NAME. */
 void backend_policy(const char *name);

@@ -50,6 +50,7 @@ static void random_policy(uint64_t *random)
     while (pager_policy_at(npolicies) != NULL)
         npolicies++;
     pager_policy_set(pager_policy_at(random_below(random, npolicies)));
+    pager_policy_set_merge_max((1 + random_below(random, 60)) * PAGE);
 }
 
 /* Wait until all that was sent has been dealt with. */

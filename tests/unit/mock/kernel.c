@@ -108,6 +108,8 @@ static size_t nheld; /* lock requests that wait for that */
 static size_t nlocks;
 static size_t nsupplied;
 
+static bool no_room;
+
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions[REGION];
 static size_t memory_bytes;
@@ -181,6 +183,8 @@ kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t siz
                           boolean_t anywhere)
 {
     mock_check(task == mach_task_self() && anywhere && size > 0);
+    if (__atomic_load_n(&no_room, __ATOMIC_RELAXED))
+        return KERN_NO_SPACE;
     *address = memory_alloc(size);
     memset((void *)*address, 0, size);
     return KERN_SUCCESS;
@@ -192,6 +196,18 @@ kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t si
     if (!mock_task_unmap(address, size))
         memory_free(address, size);
     return KERN_SUCCESS;
+}
+
+kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to)
+{
+    mock_check(task == mach_task_self() && from % PAGE == 0 && size % PAGE == 0 && to % PAGE == 0);
+    memcpy((void *)to, (const void *)from, size);
+    return KERN_SUCCESS;
+}
+
+void mock_set_no_room(bool on)
+{
+    __atomic_store_n(&no_room, on, __ATOMIC_RELAXED);
 }
 
 size_t mock_memory(void)
@@ -571,16 +587,11 @@ static void message_copyout(const struct message *message, struct mock_delivery 
     }
 }
 
-void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery)
+/* Take the next message of BUCKET, which there is. */
+static void receive(struct port_bucket *bucket, struct mock_delivery *delivery)
 {
-    struct message *message;
+    struct message *message = bucket->head;
 
-    enter();
-    bucket->handling = false;
-    changed_signal();
-    while (bucket->head == NULL || bucket->hold)
-        changed_wait();
-    message = bucket->head;
     bucket->head = message->next;
     if (bucket->head == NULL)
         bucket->tail = &bucket->head;
@@ -589,7 +600,29 @@ void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery)
     message_copyout(message, delivery);
     message->received = true;
     message_free(message);
+}
+
+void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery)
+{
+    enter();
+    bucket->handling = false;
+    changed_signal();
+    while (bucket->head == NULL || bucket->hold)
+        changed_wait();
+    receive(bucket, delivery);
     leave();
+}
+
+bool mock_receive_queued(struct port_bucket *bucket, struct mock_delivery *delivery)
+{
+    bool queued;
+
+    enter();
+    queued = bucket->head != NULL && !bucket->hold;
+    if (queued)
+        receive(bucket, delivery);
+    leave();
+    return queued;
 }
 
 void mock_receiver_hold(struct port_bucket *bucket, bool hold)

@@ -71,6 +71,9 @@ void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t 
 void mock_send_request(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 void mock_send_unlock(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 
+/* Have vm_allocate fail. */
+void mock_set_no_room(bool on);
+
 /* Have lock requests give up the processor between pages. */
 void mock_set_jitter(bool on);
 
@@ -128,7 +131,10 @@ struct mock_delivery {
     boolean_t kernel_copy;
 };
 
-/* For a receiver: wait for the next message of BUCKET. The one before it has been handled. */
+/* For a receiver: wait for the next message of BUCKET. What came before it has been handled. */
 void mock_receive(struct port_bucket *bucket, struct mock_delivery *delivery);
+
+/* The same if a message is there; else false, and what came before may not be handled yet. */
+bool mock_receive_queued(struct port_bucket *bucket, struct mock_delivery *delivery);
 
 #endif

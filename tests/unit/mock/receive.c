@@ -40,7 +40,12 @@ void pager_receive(void *arg)
     struct mock_delivery delivery;
 
     for (;;) {
-        mock_receive(level->bucket, &delivery);
+        if (!mock_receive_queued(level->bucket, &delivery)) {
+            rt_mutex_lock(&level->lock);
+            pager_gather_end(level);
+            rt_mutex_unlock(&level->lock);
+            mock_receive(level->bucket, &delivery);
+        }
         receive_handle(&delivery);
     }
 }

@@ -40,6 +40,7 @@ typedef struct {
 
 /* The values of GNU Mach's headers. */
 #define KERN_SUCCESS          0
+#define KERN_NO_SPACE         3
 #define KERN_INVALID_ARGUMENT 4
 #define KERN_FAILURE          5
 #define KERN_MEMORY_ERROR     10
@@ -91,6 +92,7 @@ kern_return_t vm_map(mach_port_t task, vm_address_t *address, vm_size_t size, vm
 kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
                           boolean_t anywhere);
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
+kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to);
 
 kern_return_t memory_object_ready(mach_port_t control, boolean_t may_cache,
                                   memory_object_copy_strategy_t copy_strategy);

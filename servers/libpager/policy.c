@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libpager/merge.h"
 #include "libpager/private.h"
 
 /* The oldest return alone. */
@@ -39,6 +40,7 @@ static const struct pager_policy pager_policies[] = {
     {"page", 1, false, pager_take_one, pager_cut_fixed, NULL},
     {"chunk2", 2, true, pager_take_one, pager_cut_fixed, NULL},
     {"run128", 128, true, pager_take_one, pager_cut_fixed, NULL},
+    {"merge", 0, true, merge_take, merge_cut, merge_drop},
 };
 
 #define PAGER_NPOLICIES (sizeof(pager_policies) / sizeof(pager_policies[0]))

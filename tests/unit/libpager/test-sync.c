@@ -355,6 +355,35 @@ static void overlapping_syncs_write_no_page_twice(void **state)
     end();
 }
 
+/* A later return may be written before an earlier one, with its neighbour. */
+static void sync_counts_only_what_was_returned_before_its_end(void **state)
+{
+    size_t before = mock_nlocks();
+    struct syncer syncer;
+
+    (void)state;
+    start(16);
+    backend_policy("merge");
+    mock_receiver_wait(f.bucket);
+    backend_set(f.upi, hold_writes, true);
+    mock_send_return(f.object, 15 * PAGE, PAGE, 1, TRUE, FALSE);
+    backend_await(f.upi, nwaiting_writes, 1);
+    mock_send_return(f.object, 0, PAGE, 2, TRUE, FALSE);
+    mock_send_return(f.object, 8 * PAGE, PAGE, 3, TRUE, FALSE);
+    syncer_start(&syncer, 0, 16);
+    await_locks(before, 1);
+    mock_send_return(f.object, PAGE, PAGE, 4, TRUE, FALSE);
+    mock_receiver_wait(f.bucket);
+    backend_step_writes(f.upi, 2);
+    assert_int_equal(backend_value(f.upi, 1), 4);
+    usleep(BRIEFLY);
+    assert_false(syncer_done(&syncer));
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    assert_int_equal(backend_value(f.upi, 8), 3);
+    end();
+}
+
 static void error_during_overlapping_syncs_reaches_each_of_them(void **state)
 {
     size_t before = mock_nlocks();
@@ -624,6 +653,7 @@ int main(void)
         cmocka_unit_test(notified_eviction_while_a_copy_is_held_keeps_the_newer_data),
         cmocka_unit_test(precious_page_evicted_while_its_copy_is_held_is_written),
         cmocka_unit_test(overlapping_syncs_write_no_page_twice),
+        cmocka_unit_test(sync_counts_only_what_was_returned_before_its_end),
         cmocka_unit_test(error_during_overlapping_syncs_reaches_each_of_them),
         cmocka_unit_test(flush_drops_what_was_not_written),
         cmocka_unit_test(return_writes_what_it_drops),

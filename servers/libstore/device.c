@@ -8,8 +8,12 @@
 
 #include "librt/rt.h"
 
+/* The drivers take the pages of one call in pieces of so many (VM_MAP_COPY_PAGE_LIST_MAX). */
+#define STORE_PIECE_PAGES 64u
+
 struct store_device {
     mach_port_t port;
+    uint32_t block_bytes;
 };
 
 /* GNU Mach's drivers use blocks of the block size that they set for the whole disk: the IDE driver
@@ -36,15 +40,39 @@ static error_t store_device_read(void *hook, uint64_t sector, vm_size_t bytes, v
     return 0;
 }
 
+/*
+ * How much of a write goes into one call. Where pages do not lie on the disk as blocks do (a file
+ * system with smaller blocks), the end of a driver's piece is inside a block, which the driver then
+ * reads, changes and writes, once for each side. So calls end at the last block that fits a piece.
+ */
+static vm_size_t store_device_call(const struct store_device *device, uint64_t sector,
+                                   vm_address_t data, vm_size_t bytes)
+{
+    uint64_t start = sector * STORE_SECTOR_BYTES;
+    vm_size_t piece = STORE_PIECE_PAGES * vm_page_size - data % vm_page_size;
+
+    if (bytes <= piece || start % device->block_bytes == data % device->block_bytes)
+        return bytes;
+    return piece - (vm_size_t)((start + piece) % device->block_bytes);
+}
+
 static error_t store_device_write(void *hook, uint64_t sector, vm_address_t data, vm_size_t bytes,
                                   vm_size_t *written)
 {
     struct store_device *device = hook;
-    int count = 0;
-    kern_return_t kr =
-        device_write(device->port, 0, (recnum_t)sector, (io_buf_ptr_t)data, bytes, &count);
+    kern_return_t kr;
+    vm_size_t length;
+    int count;
 
-    *written = count > 0 ? (vm_size_t)count : 0;
+    *written = 0;
+    do {
+        length = store_device_call(device, sector + *written / STORE_SECTOR_BYTES, data + *written,
+                                   bytes - *written);
+        count = 0;
+        kr = device_write(device->port, 0, (recnum_t)(sector + *written / STORE_SECTOR_BYTES),
+                          (io_buf_ptr_t)(data + *written), length, &count);
+        *written += count > 0 ? (vm_size_t)count : 0;
+    } while (kr == KERN_SUCCESS && count > 0 && (vm_size_t)count == length && *written < bytes);
     return error_from_mach(kr);
 }
 
@@ -76,6 +104,7 @@ error_t store_open_device(mach_port_t device_master, const char *name, struct st
 
     if (device == NULL)
         return ENOMEM;
+    device->block_bytes = geometry.block_bytes;
     kr = device_open(device_master, D_READ | D_WRITE, name, &device->port);
     error = error_from_mach(kr);
     if (error != 0)

@@ -13,6 +13,7 @@
 #include "librt/rt.h"
 #include "librt/state.h"
 #include "workload/ops.h"
+#include "workload/plain.h"
 #include "libtrace/trace.h"
 
 static void job_init_pattern(struct job *job)
@@ -34,6 +35,7 @@ void job_init(struct job *job)
     job->rpc = rt_config_is("ioengine", "rpc");
     job->end_fsync = rt_config_is("end_fsync", "1");
     job->verify = rt_config_is("verify", "1");
+    job->plain = rt_config_is("plain", "1");
     job->open.path = rt_config_find("filename");
     job->open.size = job->size;
     job->open.create = !job->reads && !rt_config_is("overwrite", "1");
@@ -204,5 +206,7 @@ int job_run(struct job *job, struct job_times *times, char *reason)
     status = job_timed(job, times, reason);
     if (status == 0 && job->verify && !job->reads)
         status = job_verify(job, reason);
+    if (status == 0 && job->plain)
+        status = plain_run(job, reason);
     return status;
 }

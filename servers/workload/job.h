@@ -19,6 +19,7 @@ struct job {
     bool rpc;        /* ioengine=rpc, else mmap */
     bool end_fsync;
     bool verify;
+    bool plain;
     struct pattern pattern;
     struct target target;
     struct target_open open;

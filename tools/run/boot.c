@@ -16,7 +16,8 @@
 #include "tool.h"
 #include "verdict.h"
 
-#define BOOT_KVM_SILENCE_MS 15000u
+#define BOOT_KVM_SILENCE_MS  15000u
+#define BOOT_PLAIN_PARTITION 3 /* servers/workload/plain.c */
 
 void boot_init(struct boot *boot, const struct options *options, const struct job *job,
                const struct policy *policy, uint64_t seed)
@@ -225,6 +226,16 @@ static bool boot_request_is_file(const struct boot *boot, const struct trace_req
     return 2 * file_map_inside(boot_map(boot), request->offset, request->bytes) > request->bytes;
 }
 
+/* Whether a request belongs to the plain loop of a job with plain=1: no layer of the job's. */
+static bool boot_request_is_plain(const struct boot *boot, const struct trace_request *request)
+{
+    const struct mbr_partition *partition = &boot->mbr.partitions[BOOT_PLAIN_PARTITION - 1];
+    uint64_t sector = request->offset / MBR_SECTOR_BYTES;
+
+    return boot->job->plain && sector >= partition->sector &&
+           sector - partition->sector < partition->sectors;
+}
+
 static void boot_layers_collect(struct boot *boot)
 {
     const struct console_server *server =
@@ -237,7 +248,7 @@ static void boot_layers_collect(struct boot *boot)
         enum layer_kind kind = request->write ? LAYER_DISK_WRITE : LAYER_DISK_READ;
         enum layer_class class = boot_request_is_file(boot, request) ? LAYER_FILE : LAYER_META;
 
-        if (request->phase == TRACE_COUNTED)
+        if (request->phase == TRACE_COUNTED && !boot_request_is_plain(boot, request))
             layer_add(&boot->layers.at[kind][class], request->bytes);
     }
 }

@@ -38,6 +38,7 @@ struct console_keyword {
 static console_take_t console_take_start;
 static console_take_t console_take_tsc;
 static console_take_t console_take_job;
+static console_take_t console_take_plain;
 static console_take_t console_take_counter;
 static console_take_t console_take_claim;
 static console_take_t console_take_store;
@@ -51,6 +52,7 @@ static const struct console_keyword console_keywords[] = {
     {"start", "server", console_take_start},
     {"tsc", "hz", console_take_tsc},
     {"job", "name fill_us sync_us runtime_us bytes", console_take_job},
+    {"plain", "bytes us", console_take_plain},
     {"counter", "server layer class count bytes max hist", console_take_counter},
     {"claim", "server device sector sectors times", console_take_claim},
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
@@ -165,6 +167,19 @@ static error_t console_take_job(struct console *console, const struct console_li
         error = EEXIST;
     if (error == 0)
         console->job = job;
+    return error;
+}
+
+static error_t console_take_plain(struct console *console, const struct console_line *line)
+{
+    struct console_plain plain = {.said = true};
+    uint64_t *const values[] = {&plain.bytes, &plain.us};
+    error_t error = console_numbers_parse(line, 0, 2, values);
+
+    if (error == 0 && console->plain.said)
+        error = EEXIST;
+    if (error == 0)
+        console->plain = plain;
     return error;
 }
 

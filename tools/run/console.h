@@ -23,6 +23,13 @@ struct console_job {
     uint64_t bytes;
 };
 
+/* The plain loop of device_writes, for comparison. */
+struct console_plain {
+    bool said;
+    uint64_t bytes;
+    uint64_t us;
+};
+
 /* What a server recorded (docs/trace.md). */
 struct console_trace {
     bool said;
@@ -77,6 +84,7 @@ struct console {
     char kernel[CONSOLE_WORD_BYTES]; /* the kernel's first line, "GNU Mach ...", or "" */
     struct console_job job;
     struct console_hang hang;
+    struct console_plain plain;
     struct console_end end;
     struct console_server *servers;
     size_t servers_count;

@@ -86,6 +86,8 @@ static const struct job_key job_keys[] = {
      "write out at the end, inside the clock"},
     {"verify", JOB_BOOL, offsetof(struct job, verify), job_bools, "0",
      "read back and compare, outside the clock"},
+    {"plain", JOB_BOOL, offsetof(struct job, plain), job_bools, "0",
+     "then write partition 3 in a plain loop, for comparison"},
     {"fault", JOB_CHOICE, offsetof(struct job, fault), job_faults, "none",
      "what goes wrong on purpose (Machbed's own tests)"},
 };

@@ -27,6 +27,7 @@ struct job {
     bool overwrite;
     bool end_fsync;
     bool verify;
+    bool plain;
 };
 
 /*

@@ -131,12 +131,16 @@ static json_t *result_stores_sum(const struct console *console, size_t offset)
     return console->stores_count == 0 ? json_null() : result_number(sum);
 }
 
-static void result_job_times(json_t *object, const struct console_job *job)
+static void result_job_times(json_t *object, const struct console *console)
 {
+    const struct console_job *job = &console->job;
+
     json_object_set_new(object, "fill_us", job->said ? result_number(job->fill_us) : json_null());
     json_object_set_new(object, "sync_us", job->said ? result_number(job->sync_us) : json_null());
     json_object_set_new(object, "runtime_us",
                         job->said ? result_number(job->runtime_us) : json_null());
+    json_object_set_new(object, "plain_us",
+                        console->plain.said ? result_number(console->plain.us) : json_null());
 }
 
 /* From QEMU's start on, to some 20 ms. */
@@ -225,7 +229,7 @@ static json_t *result_job(const struct boot *boot)
                                                    : result_number(console->stores[0].block));
     json_object_set_new(object, "partitions", result_partitions(boot));
     json_object_set_new(object, "bytes", result_number(boot->job->size));
-    result_job_times(object, &console->job);
+    result_job_times(object, console);
     json_object_set_new(object, "boot_ms", result_boot_times(&boot->ending));
     json_object_set_new(object, "seed", result_number(boot->seed));
     result_job_layers(object, boot);

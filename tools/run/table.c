@@ -266,6 +266,8 @@ static void table_extras_print(const struct job *job, FILE *stream)
         fprintf(stream, " fragment=%s", NUMBER_TEXT(job->fragment));
     if (job->verify)
         fprintf(stream, " verify=1");
+    if (job->plain)
+        fprintf(stream, " plain=1");
     fputc('\n', stream);
 }
 
@@ -300,6 +302,23 @@ static void table_head_print(const struct run *run, FILE *stream)
     table_columns_print(stream);
 }
 
+/* The plain loop beside the sync: at which part of its speed was the job written? */
+static void table_plain_print(const struct boot *boot, FILE *stream)
+{
+    const struct console_plain *plain = &boot->console.plain;
+    const struct console_job *job = &boot->console.job;
+
+    if (!plain->said || plain->us == 0)
+        return;
+    fprintf(stream, "%-13s%-8splain loop of 1M %.3f s, %.1f MB/s", "", boot->policy->choice.name,
+            (double)plain->us / 1e6, (double)plain->bytes / (double)plain->us);
+    if (job->said && job->sync_us != 0 && plain->bytes != 0)
+        fprintf(stream, "; the sync ran at %.2f of that",
+                (double)job->bytes / (double)job->sync_us /
+                    ((double)plain->bytes / (double)plain->us));
+    fputc('\n', stream);
+}
+
 static void table_times_print(const struct run *run, FILE *stream)
 {
     for (size_t i = 0; i < run->boots_count; i++) {
@@ -310,6 +329,7 @@ static void table_times_print(const struct run *run, FILE *stream)
             fprintf(stream, "%-13s%-8sfill %.3f s, sync %.3f s, both %.3f s\n",
                     i == 0 ? "time" : "", boot->policy->choice.name, (double)job->fill_us / 1e6,
                     (double)job->sync_us / 1e6, (double)job->runtime_us / 1e6);
+        table_plain_print(boot, stream);
     }
     fprintf(stream, "  MB/s are 1,000,000 bytes a second: the workload's over the fill, the "
                     "writes' over the sync\n\n");

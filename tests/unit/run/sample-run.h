@@ -51,6 +51,7 @@ static inline void sample_boot_page(struct boot *boot)
         "machbed counter server=pager layer=store_write class=file count=32768 bytes=134217728 "
         "max=4096 hist=4096:32768",
         "machbed counter server=pager layer=store_read class=file count=0 bytes=0 max=0 hist=-",
+        "machbed plain bytes=134217728 us=2000000",
         "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=3 copied_bytes=5",
         "machbed store server=pager device=sd0s3 block=4096 rmw_bytes=4 copied_bytes=6",
         "machbed trace server=pager events=98304 dropped=12 drain_us=31400000",
@@ -61,11 +62,8 @@ static inline void sample_boot_page(struct boot *boot)
     sample_feed(boot, lines, sizeof(lines) / sizeof(lines[0]));
     sample_commands(boot, 4096);
     boot->mbr.partitions[1] = (struct mbr_partition){1050624, 524288};
-    boot->ending = (struct qemu_ending){.end = QEMU_EXITED,
-                                        .value = 33,
-                                        .kernel_ms = 900,
-                                        .server_ms = 1900,
-                                        .end_ms = 9000};
+    boot->ending = (struct qemu_ending){
+        .end = QEMU_EXITED, .value = 33, .kernel_ms = 900, .server_ms = 1900, .end_ms = 9000};
 }
 
 static inline void sample_boot_run128(struct boot *boot)

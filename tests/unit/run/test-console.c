@@ -28,6 +28,7 @@ static void every_line_of_the_protocol_is_understood(void **state)
     console_feed(&console, "machbed tsc hz=2494141000");
     console_feed(&console, "machbed job name=pager fill_us=2718281 sync_us=314159 "
                            "runtime_us=3141592 bytes=134217728");
+    console_feed(&console, "machbed plain bytes=134217728 us=740000");
     console_feed(&console, "machbed counter server=pager layer=data_return class=file count=1024 "
                            "bytes=134217728 max=131072 hist=131072:1024");
     console_feed(&console, "machbed claim server=pager device=sd0s2 sector=0 sectors=262144 "
@@ -38,7 +39,10 @@ static void every_line_of_the_protocol_is_understood(void **state)
     console_feed(&console, "machbed trace server=pager events=67586 dropped=3 drain_us=21415926");
     console_feed(&console, "machbed end status=0 reason=\"every request was answered\"");
     assert_string_equal(console.broken, "");
-    assert_int_equal(console.lines, 9);
+    assert_int_equal(console.lines, 10);
+    assert_true(console.plain.said);
+    assert_int_equal(console.plain.bytes, 134217728);
+    assert_int_equal(console.plain.us, 740000);
     assert_true(console.job.said);
     assert_string_equal(console.job.name, "pager");
     assert_int_equal(console.job.fill_us, 2718281);

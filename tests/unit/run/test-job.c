@@ -235,7 +235,7 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
     fclose(stream);
     assert_string_equal(text, "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
                               "filename=job.data\noverwrite=0\nfragment=0\n"
-                              "end_fsync=1\nverify=0\nfault=none\n");
+                              "end_fsync=1\nverify=0\nplain=0\nfault=none\n");
 }
 
 int main(void)

@@ -100,6 +100,8 @@ static void each_boot_is_an_entry(void **state)
     assert_number("jobs/0/fill_us", 2684354);
     assert_number("jobs/0/sync_us", 4000000);
     assert_number("jobs/0/runtime_us", 6684400);
+    assert_number("jobs/0/plain_us", 2000000);
+    assert_is_null("jobs/1/plain_us");
     assert_number("jobs/0/boot_ms/kernel", 900);
     assert_number("jobs/0/boot_ms/workload", 1900);
     assert_number("jobs/0/boot_ms/end", 9000);
@@ -197,6 +199,7 @@ static void a_boot_that_failed_early_has_nulls(void **state)
     json_decref(root);
     write_and_read();
     assert_is_null("jobs/1/fill_us");
+    assert_is_null("jobs/1/plain_us");
     assert_is_null("jobs/1/boot_ms/kernel");
     assert_is_null("jobs/1/layers/data_return");
     assert_is_null("jobs/1/layers/disk_write");

@@ -81,6 +81,7 @@ static void server_policy_setup(void)
     if (policy == NULL)
         rt_panic("no policy '%s', but there are %s", name, pager_policy_names());
     pager_policy_set(policy);
+    pager_policy_set_merge_max((vm_size_t)rt_config_u64("merge_max"));
 }
 
 static void server_store_setup(void)

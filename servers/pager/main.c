@@ -122,6 +122,7 @@ static void pager_policy_setup(void)
     if (policy == NULL)
         rt_panic("no policy '%s'", name);
     pager_policy_set(policy);
+    pager_policy_set_merge_max((vm_size_t)rt_config_u64("merge_max"));
 }
 
 static void pager_store_setup(void)

@@ -62,6 +62,9 @@ const struct policy policies[] = {
     {{"page", "one page a store_write"}, PAGE_BYTES, "one page"},
     {{"chunk2", "runs of at most 2 pages"}, 2 * PAGE_BYTES, "2 pages"},
     {{"run128", "runs of consecutive pages, at most 128"}, 128 * PAGE_BYTES, "128 pages"},
+    {{"merge", "runs of consecutive pages from all queued messages, at most MERGE_MAX"},
+     0,
+     "MERGE_MAX"},
 };
 const size_t policies_count = sizeof(policies) / sizeof(policies[0]);
 

@@ -19,7 +19,7 @@ struct choice {
 /* A policy is a choice with a cap: the most bytes that it puts into one store_write. */
 struct policy {
     struct choice choice;
-    uint64_t cap_bytes;
+    uint64_t cap_bytes; /* 0: what --merge-max says, for it puts several messages into one */
     const char *cap_words;
 };
 

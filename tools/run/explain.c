@@ -81,6 +81,14 @@ static void explain_cuts(const struct explain *explain)
                  NUMBER_TEXT(messages), NUMBER_TEXT(calls), NUMBER_TEXT(pieces));
 }
 
+/* The most bytes that the policy puts into one call. */
+static uint64_t explain_call_cap(const struct explain *explain)
+{
+    const struct policy *policy = explain->explained->policy;
+
+    return policy->cap_bytes != 0 ? policy->cap_bytes : explain->explained->merge_bytes;
+}
+
 static void explain_call_below_cap(const struct explain *explain)
 {
     const struct policy *policy = explain->explained->policy;
@@ -93,6 +101,11 @@ static void explain_call_below_cap(const struct explain *explain)
             "capped by where the blocks are: the file lies in %s pieces of at most %s bytes on "
             "the disk",
             NUMBER_TEXT(map->count), NUMBER_TEXT(max));
+    } else if (policy->cap_bytes == 0) {
+        snprintf(explain->text, EXPLAIN_BYTES,
+                 "not capped: no run of more blocks was queued at once; the policy's %s (%s bytes) "
+                 "is out of reach",
+                 policy->cap_words, NUMBER_TEXT(explain_call_cap(explain)));
     } else if (max == explain->message.max) {
         snprintf(explain->text, EXPLAIN_BYTES,
                  "capped by the message: no call holds more than one data_return; the policy's %s "
@@ -110,12 +123,13 @@ static void explain_call(const struct explain *explain)
 {
     const struct policy *policy = explain->explained->policy;
     uint64_t max = explain->call.max;
-    const char *cap = NUMBER_TEXT(policy->cap_bytes);
+    uint64_t most = explain_call_cap(explain);
+    const char *cap = NUMBER_TEXT(most);
 
-    if (max == policy->cap_bytes)
+    if (max == most)
         snprintf(explain->text, EXPLAIN_BYTES, "capped by the policy: %s (%s bytes) a call",
                  policy->cap_words, cap);
-    else if (max > policy->cap_bytes)
+    else if (max > most)
         snprintf(explain->text, EXPLAIN_BYTES,
                  "larger than the policy allows: %s (%s bytes) a call", policy->cap_words, cap);
     else

@@ -19,6 +19,7 @@
 #define TIMEOUT_MAX_SECONDS 86400u
 #define BLOCK_DEFAULT_BYTES 4096u
 #define DISK_DEFAULT_BYTES  (1024 * MIB)
+#define MERGE_MAX_BYTES     (4 * MIB) /* servers/libpager/policy.h, PAGER_MERGE_MOST */
 
 struct options_spec;
 
@@ -242,7 +243,9 @@ static int options_read_module(struct options *options, const struct options_spe
 static const struct options_spec options_specs[] = {
     {"job", "FILE", options_read_text, FIELD(job), NULL, "what to run (jobs/default.job)"},
     {"policy", "P,P,...", options_read_policies, 0, NULL,
-     "how pages become writes, a boot each (page,chunk2,run128)"},
+     "how pages become writes, a boot each (page,chunk2,run128,merge)"},
+    {"merge-max", "BYTES", options_read_size, FIELD(merge_bytes), NULL,
+     "largest write of policies that merge messages, to 4M (1M)"},
     {"size", "BYTES", options_read_size, FIELD(size), NULL, "bytes, instead of what the job says"},
     {"disk", "KIND", options_read_disk, 0, NULL, "ahci or ide (ahci)"},
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
@@ -318,6 +321,7 @@ static void options_init(struct options *options)
         .qemu = "qemu-system-i386",
         .qemu_config = "qemu.cfg",
         .mem_bytes = 512 * MIB,
+        .merge_bytes = MIB,
         .timeout = 300,
         .watchdog = 20,
     };
@@ -363,6 +367,10 @@ static int options_sizes_check(const struct options *options, struct failure *fa
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--watchdog: %" PRIu64 " seconds are more than a day",
                            options->watchdog);
+    if (options->merge_bytes % PAGE_BYTES != 0 || options->merge_bytes > MERGE_MAX_BYTES)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--merge-max: %s is not a number of pages (4,096 bytes) up to %s",
+                           SIZE_TEXT(options->merge_bytes), SIZE_TEXT(MERGE_MAX_BYTES));
     if (options->timeout > TIMEOUT_MAX_SECONDS)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--timeout: %" PRIu64 " seconds are more than a day", options->timeout);

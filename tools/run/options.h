@@ -47,11 +47,12 @@ struct options {
     uint64_t block_bytes; /* of the ext2 file system of a fresh disk */
     uint64_t disk_bytes;  /* of a fresh disk */
     uint64_t mem_bytes;
-    uint64_t seed;     /* 0: a new one */
-    uint64_t size;     /* 0: what the job says */
-    uint64_t timeout;  /* seconds, for one boot */
-    uint64_t watchdog; /* seconds without progress that are a hang; 0: none are */
-    uint32_t kinds;    /* bit i: entry i of choice_trace_kinds is recorded; 0: all are */
+    uint64_t merge_bytes; /* the largest store_write of policies that merge messages */
+    uint64_t seed;        /* 0: a new one */
+    uint64_t size;        /* 0: what the job says */
+    uint64_t timeout;     /* seconds, for one boot */
+    uint64_t watchdog;    /* seconds without progress that are a hang; 0: none are */
+    uint32_t kinds;       /* bit i: entry i of choice_trace_kinds is recorded; 0: all are */
     bool dry;
     bool keep;
     bool help;

@@ -159,8 +159,10 @@ static bool table_row_make(struct table_row *row, const struct boot *boot, unsig
 static void table_explain(const struct boot *boot, unsigned kind, char text[EXPLAIN_BYTES])
 {
     const struct console *console = &boot->console;
-    struct explain_case explained = {
-        .layers = &boot->layers, .policy = boot->policy, .map = boot_map(boot)};
+    struct explain_case explained = {.layers = &boot->layers,
+                                     .policy = boot->policy,
+                                     .merge_bytes = boot->options->merge_bytes,
+                                     .map = boot_map(boot)};
 
     for (size_t i = 0; i < console->stores_count; i++) {
         explained.device_block = console->stores[i].block;

@@ -110,6 +110,22 @@ static void metadata_is_explained_where_there_is_nothing_else(void **state)
     assert_explained(LAYER_STORE_WRITE, "chunk2", "capped by the policy: 2 pages");
 }
 
+static void merged_calls_are_explained_by_the_largest_write_that_was_asked_for(void **state)
+{
+    (void)state;
+    explained.merge_bytes = 1 << 20;
+    add(LAYER_DATA_RETURN, 131072);
+    add(LAYER_STORE_WRITE, 131072);
+    assert_explained(LAYER_STORE_WRITE, "merge",
+                     "not capped: no run of more blocks was queued at once; the policy's MERGE_MAX "
+                     "(1,048,576 bytes)");
+    add(LAYER_STORE_WRITE, 1 << 20);
+    assert_explained(LAYER_STORE_WRITE, "merge",
+                     "capped by the policy: MERGE_MAX (1,048,576 bytes) a call");
+    explained.merge_bytes = 4 << 20;
+    assert_explained(LAYER_STORE_WRITE, "merge", "not capped");
+}
+
 static void calls_that_end_where_the_file_does_not_go_on_are_explained_by_that(void **state)
 {
     (void)state;
@@ -183,6 +199,7 @@ int main(void)
         TEST(a_fault_asks_for_one_page),
         TEST(metadata_does_not_hide_what_capped_the_data),
         TEST(metadata_is_explained_where_there_is_nothing_else),
+        TEST(merged_calls_are_explained_by_the_largest_write_that_was_asked_for),
         TEST(calls_that_end_where_the_file_does_not_go_on_are_explained_by_that),
         TEST(messages_that_become_several_calls_are_explained_by_the_pieces),
         TEST(what_rounding_adds_is_said_of_the_commands),

@@ -48,7 +48,20 @@ static void defaults_are_those_of_the_readme(void **state)
     assert_int_equal(options.policies_count, policies_count);
     assert_string_equal(options.policies[0]->choice.name, "page");
     assert_string_equal(options.policies[2]->choice.name, "run128");
+    assert_string_equal(options.policies[3]->choice.name, "merge");
+    assert_int_equal(options.merge_bytes, 1u << 20);
     assert_false(options.keep || options.dry || options.help || options.list);
+}
+
+static void largest_merged_write_is_a_number_of_pages_up_to_4_mib(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--merge-max 4m"), STATUS_SUCCESS);
+    assert_int_equal(options.merge_bytes, 4u << 20);
+    assert_int_equal(parse("--merge-max 4096"), STATUS_SUCCESS);
+    assert_refused("--merge-max 6k", "--merge-max: 6K is not a number of pages");
+    assert_refused("--merge-max 4100K", "--merge-max");
+    assert_refused("--merge-max 0", "is zero");
 }
 
 static void blocks_have_one_of_three_sizes(void **state)
@@ -205,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_readme),
+        cmocka_unit_test(largest_merged_write_is_a_number_of_pages_up_to_4_mib),
         cmocka_unit_test(blocks_have_one_of_three_sizes),
         cmocka_unit_test(an_image_has_its_own_size_and_blocks),
         cmocka_unit_test(a_value_stands_behind_a_blank_or_an_equals_sign),

@@ -102,6 +102,7 @@ static void each_boot_is_an_entry(void **state)
     assert_number("jobs/0/runtime_us", 6684400);
     assert_number("jobs/0/plain_us", 2000000);
     assert_is_null("jobs/1/plain_us");
+    assert_is_null("jobs/0/merge_max");
     assert_number("jobs/0/boot_ms/kernel", 900);
     assert_number("jobs/0/boot_ms/workload", 1900);
     assert_number("jobs/0/boot_ms/end", 9000);
@@ -190,6 +191,16 @@ static void checks_status_and_reason_are_said_in_full(void **state)
     assert_number("status", 99);
 }
 
+static void a_policy_that_merges_has_its_largest_write(void **state)
+{
+    (void)state;
+    boot_destroy(&sample_run.boots[1]);
+    boot_init(&sample_run.boots[1], &sample_options, &sample_job, policy_lookup("merge"), 1);
+    json_decref(root);
+    write_and_read();
+    assert_number("jobs/1/merge_max", 1048576);
+}
+
 /* A boot of which nothing is known: the guest never said a word. */
 static void a_boot_that_failed_early_has_nulls(void **state)
 {
@@ -232,6 +243,7 @@ int main(void)
         TEST(what_was_not_measured_is_null),
         TEST(store_lines_are_summed),
         TEST(checks_status_and_reason_are_said_in_full),
+        TEST(a_policy_that_merges_has_its_largest_write),
         TEST(a_boot_that_failed_early_has_nulls),
         TEST(a_folder_that_is_missing_is_an_error),
     };

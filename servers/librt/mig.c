@@ -59,7 +59,7 @@ mach_msg_return_t mach_msg(mach_msg_header_t *message, mach_msg_option_t option,
                            mach_msg_size_t send_size, mach_msg_size_t receive_size,
                            mach_port_t receive_name, mach_msg_timeout_t timeout, mach_port_t notify)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     mach_msg_option_t left = option;
     mach_msg_return_t result;
 
@@ -75,7 +75,7 @@ mach_msg_return_t mach_msg(mach_msg_header_t *message, mach_msg_option_t option,
 
 mach_port_t mig_get_reply_port(void)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
 
     if (self->reply_port == MACH_PORT_NULL)
         self->reply_port = mach_reply_port();
@@ -89,7 +89,7 @@ void mig_put_reply_port(mach_port_t port)
 
 void mig_dealloc_reply_port(mach_port_t port)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
 
     /* The call below is an RPC and needs a reply port itself: it shall make a new one. */
     self->reply_port = MACH_PORT_NULL;

@@ -21,7 +21,6 @@
 #include "librt/symbol.h"
 #include "librt/sync-private.h"
 
-#define ORDER_CLASSES   64 /* class 0 is none */
 #define ORDER_PAIRS     256
 #define ORDER_PLACE_MAX 320
 
@@ -42,10 +41,10 @@ struct order_pair {
 };
 
 static struct rt_mutex order_lock = {.name = "order"}; /* guards changes of what follows */
-static const char *order_names[ORDER_CLASSES];
+static const char *order_names[RT_ORDER_CLASSES];
 static unsigned int order_nclasses = 1;
-static uint64_t order_after[ORDER_CLASSES];
-static uint64_t order_nested; /* the classes that may be taken inside themselves */
+uint32_t rt_order_known[RT_ORDER_CLASSES];
+static uint32_t order_nested; /* the classes that may be taken inside themselves */
 static struct order_pair order_pairs[ORDER_PAIRS];
 static unsigned int order_npairs;
 
@@ -132,42 +131,42 @@ static uint8_t order_class_find(const char *name)
     for (unsigned int i = 1; i < order_nclasses; i++)
         if (strcmp(order_names[i], name) == 0)
             return (uint8_t)i;
-    if (order_nclasses == ORDER_CLASSES)
-        rt_panic("locks have more than %d names", ORDER_CLASSES - 1);
+    if (order_nclasses == RT_ORDER_CLASSES)
+        rt_panic("locks have more than %d names", RT_ORDER_CLASSES - 1);
     order_names[order_nclasses] = name;
     return (uint8_t)order_nclasses++;
 }
 
-static uint8_t order_class(struct rt_thread *self, const struct rt_order_lock *lock)
+uint8_t rt_order_class(struct rt_thread *self, struct rt_order_lock lock)
 {
-    if (*lock->class == 0) {
+    if (*lock.class == 0) {
         rt_mutex_enter(&order_lock, self);
-        *lock->class = order_class_find(lock->name);
+        *lock.class = order_class_find(lock.name);
         rt_mutex_leave(&order_lock);
     }
-    return *lock->class;
+    return *lock.class;
 }
 
 void rt_order_nests(const char *name)
 {
     rt_mutex_enter(&order_lock, rt_thread_self());
-    order_nested |= UINT64_C(1) << order_class_find(name);
+    order_nested |= UINT32_C(1) << order_class_find(name);
     rt_mutex_leave(&order_lock);
 }
 
 /* --- Pairs ----------------------------------------------------------------------------------- */
 
 /* The classes from which TO can be reached, itself among them. */
-static uint64_t order_before(uint8_t to)
+static uint32_t order_before(uint8_t to)
 {
-    uint64_t found = UINT64_C(1) << to;
-    uint64_t previous;
+    uint32_t found = UINT32_C(1) << to;
+    uint32_t previous;
 
     do {
         previous = found;
         for (unsigned int i = 1; i < order_nclasses; i++)
-            if ((order_after[i] & found) != 0)
-                found |= UINT64_C(1) << i;
+            if ((found >> i & 1) != 0)
+                found |= rt_order_known[i];
     } while (found != previous);
     return found;
 }
@@ -180,7 +179,7 @@ static bool order_reaches(uint8_t from, uint8_t to)
 static const struct order_pair *order_way_end(uint8_t from, uint8_t to)
 {
     for (unsigned int i = 1; i < order_nclasses; i++)
-        if ((order_after[i] >> to & 1) != 0 && order_reaches(from, (uint8_t)i))
+        if ((rt_order_known[to] >> i & 1) != 0 && order_reaches(from, (uint8_t)i))
             return order_pair_lookup((uint8_t)i, to);
     return NULL;
 }
@@ -190,7 +189,7 @@ static const struct order_pair *order_way_end(uint8_t from, uint8_t to)
 static void order_pair_add(const struct rt_thread *self, const struct rt_held *held, uint8_t class,
                            const uintptr_t *sites)
 {
-    order_after[held->class] |= UINT64_C(1) << class;
+    rt_order_known[class] |= UINT32_C(1) << held->class;
     if (order_npairs == ORDER_PAIRS)
         return;
     order_pairs[order_npairs] =
@@ -205,7 +204,7 @@ static void order_pair_check(struct rt_thread *self, const struct rt_held *held,
 {
     uintptr_t sites[RT_HELD_SITES];
 
-    rt_arch_callers(frame, sites, RT_HELD_SITES);
+    rt_arch_callers(frame, sites);
     if (held->class == class)
         order_violation_nested(self, held, sites);
     rt_mutex_enter(&order_lock, self);
@@ -220,38 +219,28 @@ static bool order_is_known(const struct rt_held *held, uint8_t class)
 {
     if (held->class == class)
         return (order_nested >> class & 1) != 0;
-    return (order_after[held->class] >> class & 1) != 0;
+    return (rt_order_known[class] >> held->class & 1) != 0;
 }
 
 /* --- What threads hold ----------------------------------------------------------------------- */
 
-void rt_order_check(struct rt_thread *self, const struct rt_order_lock *lock, const void *frame)
+void rt_order_check_all(struct rt_thread *self, struct rt_order_lock lock, const void *frame)
 {
+    uint8_t class = rt_order_class(self, lock);
+
     for (unsigned int i = 0; i < self->nheld; i++) {
         const struct rt_held *held = &self->held[i];
 
-        if (held->object == lock->object)
-            rt_panic("%s takes %s twice", LABEL(self), lock->name);
-        if (!order_is_known(held, order_class(self, lock)))
-            order_pair_check(self, held, *lock->class, frame);
+        if (held->object == lock.object)
+            rt_panic("%s takes %s twice", LABEL(self), lock.name);
+        if (!order_is_known(held, class))
+            order_pair_check(self, held, class, frame);
+        else
+            self->held_nests = self->held_nests || held->class == class;
     }
 }
 
-void rt_order_take(struct rt_thread *self, const struct rt_order_lock *lock, const void *frame)
-{
-    struct rt_held *held = &self->held[self->nheld];
-
-    if (self->nheld == RT_HELD_MAX)
-        rt_panic("%s holds more than %d locks", LABEL(self), RT_HELD_MAX);
-    held->object = lock->object;
-    held->name = lock->name;
-    held->class = order_class(self, lock);
-    held->shared = lock->shared;
-    rt_arch_callers(frame, held->sites, RT_HELD_SITES);
-    self->nheld++;
-}
-
-void rt_order_drop(struct rt_thread *self, const void *object)
+void rt_order_drop_any(struct rt_thread *self, const void *object)
 {
     unsigned int i = self->nheld;
 
@@ -262,6 +251,10 @@ void rt_order_drop(struct rt_thread *self, const void *object)
     self->nheld--;
     for (i--; i < self->nheld; i++)
         self->held[i] = self->held[i + 1];
+    self->held_classes = 0;
+    self->held_nests = self->held_nests && self->nheld > 1;
+    for (i = 0; i < self->nheld; i++)
+        self->held_classes |= UINT32_C(1) << self->held[i].class;
 }
 
 void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message, const void *frame)
@@ -274,7 +267,7 @@ void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message, con
         message->msgh_id > ORDER_CALL_LAST)
         return;
     held = &self->held[self->nheld - 1];
-    rt_arch_callers(frame, sites, RT_HELD_SITES);
+    rt_arch_callers(frame, sites);
     order_place(held->sites, taken);
     order_place(sites, called);
     order_violation("a lock held across a call of a server: %s sends message %d at %s with %s "
@@ -297,7 +290,7 @@ void rt_level_check(unsigned int level, const char *call)
 
     if (self->level == 0 || self->level > level)
         return;
-    rt_arch_callers(__builtin_frame_address(0), sites, RT_HELD_SITES);
+    rt_arch_callers(__builtin_frame_address(0), sites);
     order_place(sites, place);
     order_violation("level order: %s, of level %u, calls %s at %s, which waits for level %u",
                     LABEL(self), self->level, call, place, level);

@@ -45,7 +45,7 @@ static uint32_t rt_word_swap_if(uint32_t *word, uint32_t from, uint32_t to)
 
 void rt_sleep(unsigned int msec)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     uint32_t word = 0;
 
     self->wait = (struct rt_wait){RT_WAIT_TIME, &word, NULL};
@@ -83,18 +83,19 @@ static struct rt_order_lock rt_mutex_order(struct rt_mutex *mutex)
 }
 
 /* FRAME is that of the function that the caller called. */
-static void rt_mutex_lock_from(struct rt_mutex *mutex, const void *frame)
+__attribute__((always_inline)) static inline void rt_mutex_lock_from(struct rt_mutex *mutex,
+                                                                     const void *frame)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     struct rt_order_lock order = rt_mutex_order(mutex);
 
-    rt_order_check(self, &order, frame);
+    rt_order_check(self, order, frame);
     if (!rt_mutex_try(mutex, self)) {
         self->wait = (struct rt_wait){RT_WAIT_MUTEX, mutex, mutex->name};
         rt_mutex_enter(mutex, self);
         self->wait.kind = RT_WAIT_NONE;
     }
-    rt_order_take(self, &order, frame);
+    rt_order_take(self, order, frame);
 }
 
 void rt_mutex_init(struct rt_mutex *mutex, const char *name)
@@ -109,18 +110,18 @@ void rt_mutex_lock(struct rt_mutex *mutex)
 
 bool rt_mutex_trylock(struct rt_mutex *mutex)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     struct rt_order_lock order = rt_mutex_order(mutex);
 
     if (!rt_mutex_try(mutex, self))
         return false;
-    rt_order_take(self, &order, __builtin_frame_address(0));
+    rt_order_take(self, order, __builtin_frame_address(0));
     return true;
 }
 
 void rt_mutex_unlock(struct rt_mutex *mutex)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
 
     if (mutex->holder != self)
         rt_panic("%s unlocks %s without holding it", rt_thread_name(self), mutex->name);
@@ -130,7 +131,7 @@ void rt_mutex_unlock(struct rt_mutex *mutex)
 
 bool rt_mutex_held(const struct rt_mutex *mutex)
 {
-    return mutex->holder == rt_thread_self();
+    return mutex->holder == rt_thread_current();
 }
 
 void rt_cond_init(struct rt_cond *cond, const char *name)
@@ -143,7 +144,7 @@ void rt_cond_init(struct rt_cond *cond, const char *name)
 static bool rt_cond_sleep(struct rt_cond *cond, struct rt_mutex *mutex, unsigned int msec,
                           const void *frame)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     uint32_t sequence = cond->sequence;
     bool in_time = true;
 
@@ -214,10 +215,10 @@ static void rt_rwlock_sleep(struct rt_rwlock *lock, struct rt_thread *self)
 
 void rt_rwlock_rdlock(struct rt_rwlock *lock)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     struct rt_order_lock order = rt_rwlock_order(lock, true);
 
-    rt_order_check(self, &order, __builtin_frame_address(0));
+    rt_order_check(self, order, __builtin_frame_address(0));
     self->wait = (struct rt_wait){RT_WAIT_READ, lock, lock->mutex.name};
     rt_mutex_enter(&lock->mutex, self);
     while (lock->writer != NULL || lock->nwriters_waiting > 0)
@@ -225,12 +226,12 @@ void rt_rwlock_rdlock(struct rt_rwlock *lock)
     lock->nreaders++;
     rt_mutex_leave(&lock->mutex);
     self->wait.kind = RT_WAIT_NONE;
-    rt_order_take(self, &order, __builtin_frame_address(0));
+    rt_order_take(self, order, __builtin_frame_address(0));
 }
 
 void rt_rwlock_rdunlock(struct rt_rwlock *lock)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
 
     rt_order_drop(self, lock);
     rt_mutex_enter(&lock->mutex, self);
@@ -242,10 +243,10 @@ void rt_rwlock_rdunlock(struct rt_rwlock *lock)
 
 void rt_rwlock_wrlock(struct rt_rwlock *lock)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
     struct rt_order_lock order = rt_rwlock_order(lock, false);
 
-    rt_order_check(self, &order, __builtin_frame_address(0));
+    rt_order_check(self, order, __builtin_frame_address(0));
     self->wait = (struct rt_wait){RT_WAIT_WRITE, lock, lock->mutex.name};
     rt_mutex_enter(&lock->mutex, self);
     lock->nwriters_waiting++;
@@ -255,12 +256,12 @@ void rt_rwlock_wrlock(struct rt_rwlock *lock)
     lock->writer = self;
     rt_mutex_leave(&lock->mutex);
     self->wait.kind = RT_WAIT_NONE;
-    rt_order_take(self, &order, __builtin_frame_address(0));
+    rt_order_take(self, order, __builtin_frame_address(0));
 }
 
 void rt_rwlock_wrunlock(struct rt_rwlock *lock)
 {
-    struct rt_thread *self = rt_thread_self();
+    struct rt_thread *self = rt_thread_current();
 
     rt_order_drop(self, lock);
     rt_mutex_enter(&lock->mutex, self);

@@ -6,6 +6,7 @@
 
 #include <sys/reent.h>
 
+#include "librt/i386/arch.h"
 #include "librt/mach.h"
 #include "librt/state.h"
 #include "librt/thread.h"
@@ -24,6 +25,8 @@ struct rt_thread {
     unsigned int level;               /* order.h */
     struct rt_held held[RT_HELD_MAX]; /* in the order in which they were taken */
     unsigned int nheld;
+    bool held_nests;       /* some of them may be of one class */
+    uint32_t held_classes; /* a bit for the class of each (order-private.h) */
     mach_port_t port;
     mach_port_t reply_port; /* MACH_PORT_NULL until first used */
     void (*entry)(void *);
@@ -37,6 +40,16 @@ struct rt_thread {
 static inline struct rt_thread *rt_thread_of_stack(uintptr_t sp)
 {
     return (struct rt_thread *)((sp | (RT_STACK_BYTES - 1)) + 1 - sizeof(struct rt_thread));
+}
+
+/* rt_thread_self for librt's own frequent use. */
+static inline struct rt_thread *rt_thread_current(void)
+{
+    struct rt_thread *self = rt_thread_of_stack(rt_arch_stack_pointer());
+
+    if (self->magic != RT_THREAD_MAGIC)
+        __builtin_trap(); /* not on a stack of ours: nothing else can be trusted either */
+    return self;
 }
 
 #define RT_LABEL_MAX 48

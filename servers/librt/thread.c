@@ -10,11 +10,7 @@
 
 struct rt_thread *rt_thread_self(void)
 {
-    struct rt_thread *self = rt_thread_of_stack(rt_arch_stack_pointer());
-
-    if (self->magic != RT_THREAD_MAGIC)
-        __builtin_trap(); /* not on a stack of ours: nothing else can be trusted either */
-    return self;
+    return rt_thread_current();
 }
 
 const char *rt_thread_name(const struct rt_thread *thread)

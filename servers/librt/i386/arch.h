@@ -26,24 +26,21 @@ static inline uintptr_t rt_arch_stack_pointer(void)
 }
 
 /*
- * Who called the function whose frame is FRAME, who called that, and so on: COUNT of them at most;
- * what is not known becomes 0. Frames of functions without a frame pointer end it.
+ * Who called the function whose frame is FRAME, who called that, and who that: what is not known
+ * becomes 0. The first two have frames, as all that is compiled here; the third need not (newlib).
  * => FRAME is on the calling thread's stack.
  */
-static inline void rt_arch_callers(const void *frame, uintptr_t *callers, unsigned int count)
+static inline void rt_arch_callers(const void *frame, uintptr_t callers[3])
 {
-    const uintptr_t *at = frame;
+    const uintptr_t *first = frame;
+    const uintptr_t *second = (const uintptr_t *)first[0];
+    const uintptr_t *third = second == NULL ? NULL : (const uintptr_t *)second[0];
 
-    for (unsigned int i = 0; i < count; i++) {
-        uintptr_t next = at == NULL ? 0 : at[0];
-
-        callers[i] = at == NULL ? 0 : at[1];
-        /* A caller's frame is higher up on the same stack (thread.h). */
-        at = next > (uintptr_t)at && next % sizeof(next) == 0 &&
-                     (next ^ (uintptr_t)frame) < RT_STACK_BYTES
-                 ? (const uintptr_t *)next
-                 : NULL;
-    }
+    callers[0] = first[1];
+    callers[1] = second == NULL ? 0 : second[1];
+    /* A caller's frame is higher up on the same stack (thread.h). */
+    callers[2] =
+        third > second && ((uintptr_t)third ^ (uintptr_t)frame) < RT_STACK_BYTES ? third[1] : 0;
 }
 
 /* I/O ports. => the task has been given them (i386_io_perm_modify), else this is an exception. */

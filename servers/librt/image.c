@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compiled once for each server, with RT_SERVER as its name. */
+#include "librt/order-private.h"
 #include "librt/rt.h"
 #include "librt/state.h"
 
@@ -10,7 +11,7 @@ extern const char rt_symbols_end[];
 #define IMAGE_STRING(name)  #name
 #define IMAGE_EXPAND(macro) IMAGE_STRING(macro)
 
-struct rt_state rt_state;
+struct rt_state rt_state = {.lock_names = rt_order_names};
 
 __attribute__((section(".rt_image"))) const struct rt_image rt_image = {
     .magic = RT_IMAGE_MAGIC,

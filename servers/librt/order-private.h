@@ -10,19 +10,25 @@
 #include "librt/mach.h"
 #include "librt/thread-private.h"
 
-#define RT_ORDER_CLASSES 32 /* class 0 is none */
+/* Locks with one name are a class. Class 0 is that of locks that were never taken: nothing is in
+   order with it, and every thread seems to hold one, so that the first check finds the class. */
+#define RT_ORDER_CLASSES 32
+#define RT_ORDER_NONE    UINT32_C(1)
 
 /* A lock as the books know it. */
 struct rt_order_lock {
     const void *object;
     const char *name;
-    uint8_t *class; /* in the lock; 0: not known yet */
+    uint8_t *class; /* in the lock */
     bool shared;
 };
 
 /* For each class those that are known to be in order when they are held while it is taken: a bit
    for each class. Changed by order.c only. */
 extern uint32_t rt_order_known[RT_ORDER_CLASSES];
+
+/* The names of the classes. */
+extern const char *rt_order_names[RT_ORDER_CLASSES];
 
 /* What the functions below do when there is more to it. */
 void rt_order_check_all(struct rt_thread *self, struct rt_order_lock lock, const void *frame);
@@ -38,20 +44,19 @@ static inline void rt_order_check(struct rt_thread *self, struct rt_order_lock l
         rt_order_check_all(self, lock, frame);
 }
 
-/* SELF has taken LOCK. => does not block. */
+/* SELF has taken LOCK, whose class is known. => does not block. */
 static inline void rt_order_take(struct rt_thread *self, struct rt_order_lock lock,
                                  const void *frame)
 {
     struct rt_held *held = &self->held[self->nheld];
-    uint8_t class = *lock.class != 0 ? *lock.class : rt_order_class(self, lock);
 
     rt_assert(self->nheld < RT_HELD_MAX);
     held->object = lock.object;
-    held->name = lock.name;
-    held->class = class;
+    held->site = rt_arch_return_address(frame);
+    held->frame = rt_arch_caller_frame(frame);
+    held->class = *lock.class;
     held->shared = lock.shared;
-    rt_arch_callers(frame, held->sites);
-    self->held_classes |= UINT32_C(1) << class;
+    self->held_classes |= UINT32_C(1) << *lock.class;
     self->nheld++;
 }
 

@@ -16,6 +16,7 @@
 
 #include "librt/i386/arch.h"
 #include "librt/log.h"
+#include "librt/frames.h"
 #include "librt/order-private.h"
 #include "librt/rt.h"
 #include "librt/symbol.h"
@@ -36,12 +37,12 @@ struct order_pair {
     uint8_t first;
     uint8_t second;
     const struct rt_thread *thread;
-    uintptr_t first_sites[RT_HELD_SITES];
-    uintptr_t second_sites[RT_HELD_SITES];
+    struct rt_callers first_callers;
+    struct rt_callers second_callers;
 };
 
 static struct rt_mutex order_lock = {.name = "order"}; /* guards changes of what follows */
-static const char *order_names[RT_ORDER_CLASSES];
+const char *rt_order_names[RT_ORDER_CLASSES];
 static unsigned int order_nclasses = 1;
 uint32_t rt_order_known[RT_ORDER_CLASSES];
 static uint32_t order_nested; /* the classes that may be taken inside themselves */
@@ -50,11 +51,11 @@ static unsigned int order_npairs;
 
 /* --- Violations ------------------------------------------------------------------------------ */
 
-static void order_place(const uintptr_t *sites, char *text)
+static void order_place(const struct rt_callers *callers, char *text)
 {
     struct rt_symbols table = {rt_image.symbols, rt_image.symbols_end};
 
-    rt_symbol_callers(&table, sites, RT_HELD_SITES, text, ORDER_PLACE_MAX);
+    rt_symbol_callers(&table, callers->at, RT_CALLERS_MAX, text, ORDER_PLACE_MAX);
 }
 
 /* Say FORMAT for people, and end the run with it. */
@@ -71,15 +72,15 @@ __attribute__((format(printf, 1, 2))) static _Noreturn void order_violation(cons
     rt_end(RT_END_FAILED);
 }
 
-static _Noreturn void order_violation_nested(const struct rt_thread *self,
-                                             const struct rt_held *held, const uintptr_t *sites)
+static _Noreturn void order_violation_nested(const struct order_pair *now)
 {
+    const char *name = rt_order_names[now->first];
     char first[ORDER_PLACE_MAX], second[ORDER_PLACE_MAX];
 
-    order_place(held->sites, first);
-    order_place(sites, second);
-    order_violation("lock order: %s takes %s at %s with another %s held since %s", LABEL(self),
-                    held->name, second, held->name, first);
+    order_place(&now->first_callers, first);
+    order_place(&now->second_callers, second);
+    order_violation("lock order: %s takes %s at %s with another %s held since %s",
+                    LABEL(now->thread), name, second, name, first);
 }
 
 static const struct order_pair *order_pair_lookup(uint8_t first, uint8_t second)
@@ -93,34 +94,30 @@ static const struct order_pair *order_pair_lookup(uint8_t first, uint8_t second)
 /* The last step of the way from FROM to TO, which there is. */
 static const struct order_pair *order_way_end(uint8_t from, uint8_t to);
 
-/* Say where PAIR was taken. PLACE becomes that of the second lock. */
+/* Say for people what PAIR did. PLACE becomes where it took the second lock. */
 static void order_pair_print(const struct order_pair *pair, char *place)
 {
     char first[ORDER_PLACE_MAX];
 
-    order_place(pair->first_sites, first);
-    order_place(pair->second_sites, place);
+    order_place(&pair->first_callers, first);
+    order_place(&pair->second_callers, place);
     rt_log("lock order: %s held %s, taken at %s, and took %s at %s", LABEL(pair->thread),
-           order_names[pair->first], first, order_names[pair->second], place);
+           rt_order_names[pair->first], first, rt_order_names[pair->second], place);
 }
 
-static _Noreturn void order_violation_pair(const struct rt_thread *self, const struct rt_held *held,
-                                           uint8_t class, const uintptr_t *sites)
+static _Noreturn void order_violation_pair(const struct order_pair *now)
 {
-    const struct order_pair *pair = order_way_end(class, held->class);
-    char first[ORDER_PLACE_MAX], second[ORDER_PLACE_MAX], other[ORDER_PLACE_MAX];
+    const struct order_pair *before = order_way_end(now->second, now->first);
+    char place[ORDER_PLACE_MAX], other[ORDER_PLACE_MAX] = "an unknown place";
 
-    order_place(held->sites, first);
-    order_place(sites, second);
-    rt_log("lock order: %s holds %s, taken at %s, and takes %s at %s", LABEL(self), held->name,
-           first, order_names[class], second);
-    snprintf(other, sizeof(other), "an unknown place");
-    if (pair != NULL)
-        order_pair_print(pair, other);
+    order_pair_print(now, place);
+    if (before != NULL)
+        order_pair_print(before, other);
     order_violation("lock order: %s is taken at %s with %s held; but %s was taken at %s with %s "
                     "held",
-                    order_names[class], second, held->name, held->name, other,
-                    pair == NULL ? order_names[class] : order_names[pair->first]);
+                    rt_order_names[now->second], place, rt_order_names[now->first],
+                    rt_order_names[now->first], other,
+                    rt_order_names[before == NULL ? now->second : before->first]);
 }
 
 /* --- Classes --------------------------------------------------------------------------------- */
@@ -129,11 +126,12 @@ static _Noreturn void order_violation_pair(const struct rt_thread *self, const s
 static uint8_t order_class_find(const char *name)
 {
     for (unsigned int i = 1; i < order_nclasses; i++)
-        if (strcmp(order_names[i], name) == 0)
+        if (strcmp(rt_order_names[i], name) == 0)
             return (uint8_t)i;
     if (order_nclasses == RT_ORDER_CLASSES)
         rt_panic("locks have more than %d names", RT_ORDER_CLASSES - 1);
-    order_names[order_nclasses] = name;
+    rt_order_names[order_nclasses] = name;
+    rt_order_known[order_nclasses] = RT_ORDER_NONE;
     return (uint8_t)order_nclasses++;
 }
 
@@ -184,33 +182,39 @@ static const struct order_pair *order_way_end(uint8_t from, uint8_t to)
     return NULL;
 }
 
-/* Remember that CLASS is taken at SITES with HELD held. A full table loses places, not the order.
- */
-static void order_pair_add(const struct rt_thread *self, const struct rt_held *held, uint8_t class,
-                           const uintptr_t *sites)
+/* Remember NOW. A full table loses places, not the order. */
+static void order_pair_add(const struct order_pair *now)
 {
-    rt_order_known[class] |= UINT32_C(1) << held->class;
-    if (order_npairs == ORDER_PAIRS)
-        return;
-    order_pairs[order_npairs] =
-        (struct order_pair){.first = held->class, .second = class, .thread = self};
-    memcpy(order_pairs[order_npairs].first_sites, held->sites, sizeof(held->sites));
-    memcpy(order_pairs[order_npairs].second_sites, sites, sizeof(held->sites));
-    order_npairs++;
+    rt_order_known[now->second] |= UINT32_C(1) << now->first;
+    if (order_npairs < ORDER_PAIRS)
+        order_pairs[order_npairs++] = *now;
+}
+
+static void order_pair_init(struct order_pair *pair, const struct rt_thread *self,
+                            const struct rt_held *held, uint8_t class, const void *frame)
+{
+    struct rt_frames frames;
+
+    rt_frames_take(&frames, frame);
+    *pair = (struct order_pair){.first = held->class,
+                                .second = class,
+                                .thread = self,
+                                .first_callers = rt_held_callers(held, &frames),
+                                .second_callers = rt_frames_callers(&frames)};
 }
 
 static void order_pair_check(struct rt_thread *self, const struct rt_held *held, uint8_t class,
                              const void *frame)
 {
-    uintptr_t sites[RT_HELD_SITES];
+    struct order_pair now;
 
-    rt_arch_callers(frame, sites);
+    order_pair_init(&now, self, held, class, frame);
     if (held->class == class)
-        order_violation_nested(self, held, sites);
+        order_violation_nested(&now);
     rt_mutex_enter(&order_lock, self);
     if (order_reaches(class, held->class))
-        order_violation_pair(self, held, class, sites);
-    order_pair_add(self, held, class, sites);
+        order_violation_pair(&now);
+    order_pair_add(&now);
     rt_mutex_leave(&order_lock);
 }
 
@@ -251,7 +255,7 @@ void rt_order_drop_any(struct rt_thread *self, const void *object)
     self->nheld--;
     for (i--; i < self->nheld; i++)
         self->held[i] = self->held[i + 1];
-    self->held_classes = 0;
+    self->held_classes = RT_ORDER_NONE;
     self->held_nests = self->held_nests && self->nheld > 1;
     for (i = 0; i < self->nheld; i++)
         self->held_classes |= UINT32_C(1) << self->held[i].class;
@@ -260,19 +264,19 @@ void rt_order_drop_any(struct rt_thread *self, const void *object)
 void rt_order_call(struct rt_thread *self, const mach_msg_header_t *message, const void *frame)
 {
     char taken[ORDER_PLACE_MAX], called[ORDER_PLACE_MAX];
-    uintptr_t sites[RT_HELD_SITES];
     const struct rt_held *held;
+    struct order_pair now;
 
     if (self->nheld == 0 || message->msgh_id < ORDER_CALL_FIRST ||
         message->msgh_id > ORDER_CALL_LAST)
         return;
     held = &self->held[self->nheld - 1];
-    rt_arch_callers(frame, sites);
-    order_place(held->sites, taken);
-    order_place(sites, called);
+    order_pair_init(&now, self, held, 0, frame);
+    order_place(&now.first_callers, taken);
+    order_place(&now.second_callers, called);
     order_violation("a lock held across a call of a server: %s sends message %d at %s with %s "
                     "held, taken at %s",
-                    LABEL(self), message->msgh_id, called, held->name, taken);
+                    LABEL(self), message->msgh_id, called, rt_order_names[held->class], taken);
 }
 
 /* --- Levels ---------------------------------------------------------------------------------- */
@@ -285,13 +289,15 @@ void rt_level_enter(unsigned int level)
 void rt_level_check(unsigned int level, const char *call)
 {
     const struct rt_thread *self = rt_thread_self();
-    uintptr_t sites[RT_HELD_SITES];
+    struct rt_callers callers;
+    struct rt_frames frames;
     char place[ORDER_PLACE_MAX];
 
     if (self->level == 0 || self->level > level)
         return;
-    rt_arch_callers(__builtin_frame_address(0), sites);
-    order_place(sites, place);
+    rt_frames_take(&frames, __builtin_frame_address(0));
+    callers = rt_frames_callers(&frames);
+    order_place(&callers, place);
     order_violation("level order: %s, of level %u, calls %s at %s, which waits for level %u",
                     LABEL(self), self->level, call, place, level);
 }

@@ -16,8 +16,9 @@ struct rt_thread;
 
 /* One for each task; rt_image points to it. */
 struct rt_state {
-    struct rt_thread *threads; /* the newest first, by their next */
-    uint32_t progress;         /* grows while something gets done */
+    struct rt_thread *threads;     /* the newest first, by their next */
+    uint32_t progress;             /* grows while something gets done */
+    const char *const *lock_names; /* by the locks' classes (order.c) */
 };
 
 extern struct rt_state rt_state;
@@ -48,16 +49,15 @@ struct rt_wait {
     const char *name;
 };
 
-#define RT_HELD_MAX   16 /* locks that a thread holds at once */
-#define RT_HELD_SITES 3  /* callers, the innermost first */
+#define RT_HELD_MAX 16 /* locks that a thread holds at once */
 
 /* A lock that a thread holds, and where it took it. */
 struct rt_held {
     const void *object;
-    const char *name;
-    uintptr_t sites[RT_HELD_SITES];
-    bool shared; /* as a reader */
-    uint8_t class;
+    uintptr_t site;  /* where the function that took it goes on */
+    uintptr_t frame; /* that function's frame */
+    uint8_t class;   /* see lock_names above */
+    bool shared;     /* held as a reader */
 };
 
 /* The mach_msg that a thread is in; option is 0 when it is in none. */

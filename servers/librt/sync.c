@@ -115,6 +115,7 @@ bool rt_mutex_trylock(struct rt_mutex *mutex)
 
     if (!rt_mutex_try(mutex, self))
         return false;
+    rt_order_class(self, order);
     rt_order_take(self, order, __builtin_frame_address(0));
     return true;
 }

@@ -7,6 +7,7 @@
 #include "librt/error.h"
 #include "librt/i386/arch.h"
 #include "librt/log.h"
+#include "librt/order-private.h"
 
 struct rt_thread *rt_thread_self(void)
 {
@@ -46,6 +47,7 @@ struct rt_thread *rt_thread_init(vm_address_t stack, const char *name, void (*en
 
     memset(thread, 0, sizeof(*thread));
     thread->magic = RT_THREAD_MAGIC;
+    thread->held_classes = RT_ORDER_NONE;
     thread->number = __atomic_fetch_add(&nthreads, 1, __ATOMIC_RELAXED);
     thread->name = name;
     thread->entry = entry;

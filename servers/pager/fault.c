@@ -40,9 +40,16 @@ static kern_return_t fault_lock_order(void)
     return KERN_SUCCESS;
 }
 
-static kern_return_t fault_lock_rpc(void)
+/* Returns with the lock held: who took it has no frame on the stack any more. */
+__attribute__((noinline)) static bool fault_hold(void)
 {
     rt_mutex_lock(&fault_first);
+    return rt_mutex_held(&fault_first);
+}
+
+static kern_return_t fault_lock_rpc(void)
+{
+    rt_assert(fault_hold());
     mach_port_deallocate(mach_task_self(), rt_service_lookup(rt_image.name));
     rt_mutex_unlock(&fault_first);
     return KERN_SUCCESS;

@@ -100,7 +100,7 @@ static void hang_place_phrase(const struct snapshot_thread *thread, char text[HA
 {
     char place[RT_SYMBOL_MAX];
 
-    rt_symbol_print(&thread->task->image.symbols, thread->callers[0], place, sizeof(place));
+    rt_symbol_print(&thread->task->image.symbols, thread->pc, place, sizeof(place));
     switch (thread->state) {
     case SNAPSHOT_RUNS:
         snprintf(text, HANG_PHRASE_MAX, "runs at %s", place);
@@ -145,18 +145,29 @@ static void hang_held_print(const struct snapshot_thread *thread, const char *la
 
     for (unsigned int i = 0; i < thread->nheld && i < RT_HELD_MAX; i++) {
         const struct rt_held *held = &thread->held[i];
+        struct rt_callers callers = rt_held_callers(held, &thread->frames);
 
-        peek_string(thread->task->task, (vm_address_t)held->name, name, sizeof(name));
-        rt_symbol_callers(&thread->task->image.symbols, held->sites, RT_HELD_SITES, place,
+        snapshot_lock_name(thread->task, held, name);
+        rt_symbol_callers(&thread->task->image.symbols, callers.at, RT_CALLERS_MAX, place,
                           sizeof(place));
         rt_log("hang: %s: holds %s (%#lx)%s, taken at %s", label, name, (unsigned long)held->object,
                held->shared ? " as a reader" : "", place);
     }
 }
 
+static void hang_place_print(const struct snapshot_thread *thread, const char *label)
+{
+    char here[RT_SYMBOL_MAX], place[HANG_PLACE_MAX];
+
+    rt_symbol_print(&thread->task->image.symbols, thread->pc, here, sizeof(here));
+    rt_symbol_callers(&thread->task->image.symbols, thread->frames.callers, thread->frames.count,
+                      place, sizeof(place));
+    rt_log("hang: %s: at %s < %s", label, here, place);
+}
+
 void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_thread *thread)
 {
-    char label[HANG_PHRASE_MAX], phrase[HANG_PHRASE_MAX], place[HANG_PLACE_MAX];
+    char label[HANG_PHRASE_MAX], phrase[HANG_PHRASE_MAX];
     char name[SNAPSHOT_NAME];
 
     hang_label(thread, label);
@@ -170,9 +181,6 @@ void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_th
         rt_log("hang: %s: %s", label, phrase);
     }
     hang_held_print(thread, label);
-    if (thread->callers[0] == 0)
-        return;
-    rt_symbol_callers(&thread->task->image.symbols, thread->callers, SNAPSHOT_CALLERS, place,
-                      sizeof(place));
-    rt_log("hang: %s: at %s", label, place);
+    if (thread->pc != 0)
+        hang_place_print(thread, label);
 }

@@ -49,16 +49,15 @@ static vm_address_t snapshot_thread_take(struct snapshot *snapshot,
 }
 
 /* Take TASK's threads; its list has the newest first, the snapshot the oldest. */
-static void snapshot_threads_take(struct snapshot *snapshot, const struct snapshot_task *task)
+static void snapshot_threads_take(struct snapshot *snapshot, struct snapshot_task *task)
 {
     size_t first = snapshot->nthreads;
-    struct rt_state state;
     vm_address_t next;
 
-    if (peek_read(task->task, (vm_address_t)task->image.head.state, &state, sizeof(state)) !=
-        KERN_SUCCESS)
+    if (peek_read(task->task, (vm_address_t)task->image.head.state, &task->state,
+                  sizeof(task->state)) != KERN_SUCCESS)
         return;
-    next = (vm_address_t)state.threads;
+    next = (vm_address_t)task->state.threads;
     while (next != 0 && snapshot->nthreads < SNAPSHOT_THREADS)
         next = snapshot_thread_take(snapshot, task, next);
     snapshot->cut = snapshot->cut || next != 0;
@@ -97,19 +96,19 @@ static struct snapshot_thread *snapshot_thread_of_stack(struct snapshot *snapsho
     return NULL;
 }
 
-/* Follow the frames up THREAD's stack (rt_arch_callers says what they look like). */
+/* Follow the frames up THREAD's stack (librt/i386/arch.h says what they look like). */
 static void snapshot_callers_take(struct snapshot_thread *thread, const struct rt_arch_place *place)
 {
-    uintptr_t frame[2] = {place->fp, 0};
+    struct rt_frames *frames = &thread->frames;
+    uintptr_t frame[2]; /* the caller's frame, and where it goes on */
+    uintptr_t at = place->fp;
 
-    thread->callers[0] = place->pc;
-    for (size_t i = 1; i < SNAPSHOT_CALLERS; i++) {
-        uintptr_t at = frame[0];
-
-        if (at < place->sp || at >= thread->address ||
-            peek_read(thread->task->task, at, frame, sizeof(frame)) != KERN_SUCCESS)
-            return;
-        thread->callers[i] = frame[1];
+    thread->pc = place->pc;
+    while (frames->count < RT_FRAMES_MAX && at >= place->sp && at < thread->address &&
+           peek_read(thread->task->task, at, frame, sizeof(frame)) == KERN_SUCCESS) {
+        frames->frames[frames->count] = at;
+        frames->callers[frames->count++] = frame[1];
+        at = frame[0];
     }
 }
 
@@ -259,4 +258,15 @@ void snapshot_take(struct snapshot *snapshot)
             snapshot_task_take(snapshot, task->name, task->task);
     snapshot_task_take(snapshot, rt_image.name, mach_task_self());
     snapshot_transfers_take(snapshot);
+}
+
+void snapshot_lock_name(const struct snapshot_task *task, const struct rt_held *held,
+                        char name[SNAPSHOT_NAME])
+{
+    const char *const *at = &task->state.lock_names[held->class];
+    const char *text;
+
+    snprintf(name, SNAPSHOT_NAME, "an unknown lock");
+    if (peek_read(task->task, (vm_address_t)at, (void *)&text, sizeof(text)) == KERN_SUCCESS)
+        peek_string(task->task, (vm_address_t)text, name, SNAPSHOT_NAME);
 }

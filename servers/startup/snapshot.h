@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "librt/frames.h"
 #include "librt/mach.h"
 #include "librt/thread-private.h"
 #include "startup/peek.h"
@@ -18,13 +19,13 @@
 #define SNAPSHOT_TASKS   (STARTUP_TASKS_MAX + 1) /* startup is one too */
 #define SNAPSHOT_THREADS 256
 #define SNAPSHOT_PORTS   4096
-#define SNAPSHOT_CALLERS 10
 #define SNAPSHOT_NAME    40
 
 struct snapshot_task {
     const char *name;
     task_t task;
     struct peek_image image;
+    struct rt_state state;
 };
 
 /* What the kernel says that a thread does. */
@@ -57,7 +58,8 @@ struct snapshot_thread {
     struct rt_held held[RT_HELD_MAX];
     unsigned int nheld;
     enum snapshot_state state;
-    uintptr_t callers[SNAPSHOT_CALLERS]; /* the first is where it is; a 0 ends them */
+    uintptr_t pc;                     /* where it is; 0: not known */
+    struct rt_frames frames;          /* and who called */
     const struct snapshot_port *port; /* what it sends to; null: the kernel's, or one nobody has */
     bool idle;                        /* it waits for requests, and for nothing else */
 };
@@ -75,5 +77,9 @@ struct snapshot {
 
 /* Take a snapshot of all but the calling thread. The tasks go on meanwhile. => blocks. */
 void snapshot_take(struct snapshot *snapshot);
+
+/* Write the name of the lock HELD by a thread of TASK. => blocks. */
+void snapshot_lock_name(const struct snapshot_task *task, const struct rt_held *held,
+                        char name[SNAPSHOT_NAME]);
 
 #endif

@@ -26,21 +26,19 @@ static inline uintptr_t rt_arch_stack_pointer(void)
 }
 
 /*
- * Who called the function whose frame is FRAME, who called that, and who that: what is not known
- * becomes 0. The first two have frames, as all that is compiled here; the third need not (newlib).
+ * A function's frame starts with the address of its caller's frame, then the address where the
+ * caller goes on. Frames of callers are higher up on the same stack (thread.h), as far as they have
+ * frames.
  * => FRAME is on the calling thread's stack.
  */
-static inline void rt_arch_callers(const void *frame, uintptr_t callers[3])
+static inline uintptr_t rt_arch_return_address(const void *frame)
 {
-    const uintptr_t *first = frame;
-    const uintptr_t *second = (const uintptr_t *)first[0];
-    const uintptr_t *third = second == NULL ? NULL : (const uintptr_t *)second[0];
+    return ((const uintptr_t *)frame)[1];
+}
 
-    callers[0] = first[1];
-    callers[1] = second == NULL ? 0 : second[1];
-    /* A caller's frame is higher up on the same stack (thread.h). */
-    callers[2] =
-        third > second && ((uintptr_t)third ^ (uintptr_t)frame) < RT_STACK_BYTES ? third[1] : 0;
+static inline uintptr_t rt_arch_caller_frame(const void *frame)
+{
+    return ((const uintptr_t *)frame)[0];
 }
 
 /* I/O ports. => the task has been given them (i386_io_perm_modify), else this is an exception. */

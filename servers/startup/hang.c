@@ -319,6 +319,7 @@ enum hang_kind hang_report(const struct snapshot *snapshot, char *sentence)
 
     hang_threads_print(snapshot);
     hang_ports_print(snapshot);
+    hang_events_print(snapshot);
     if (snapshot->cut)
         rt_log("hang: there are more threads or ports than are shown");
     sentence[0] = '\0';

@@ -35,6 +35,9 @@ const char *hang_phrase(const struct snapshot_thread *thread, char text[HANG_PHR
 /* The name of message ID, or null. */
 const char *hang_message_name(mach_msg_id_t id);
 
+/* hang-trace.c: say what each thread has recorded last (docs/trace.md). => blocks. */
+void hang_events_print(const struct snapshot *snapshot);
+
 /* Say all about THREAD. => blocks. */
 void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_thread *thread);
 

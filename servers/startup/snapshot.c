@@ -38,7 +38,8 @@ static vm_address_t snapshot_thread_take(struct snapshot *snapshot,
                                       .transfer = thread.transfer,
                                       .handling = thread.handling,
                                       .serves = thread.serves,
-                                      .nheld = thread.nheld};
+                                      .nheld = thread.nheld,
+                                      .trace_chunk = (vm_address_t)thread.trace_chunk};
     memcpy(taken->held, thread.held, sizeof(thread.held));
     snapshot_label(task->task, &thread, taken->label);
     if (thread.wait.kind != RT_WAIT_NONE && thread.wait.name != NULL)

@@ -57,6 +57,7 @@ struct snapshot_thread {
     mach_port_t serves;
     struct rt_held held[RT_HELD_MAX];
     unsigned int nheld;
+    vm_address_t trace_chunk; /* what it records into, or null */
     enum snapshot_state state;
     uintptr_t pc;                     /* where it is; 0: not known */
     struct rt_frames frames;          /* and who called */

@@ -58,11 +58,13 @@ reports($run, '(pager/rpc/\d+, )+pager/rpc/\d+: each is idle, receives requests|
     '.*pager/rpc/\d+: each is idle, receives requests', 'what is idle is said together');
 cmp_ok(boot_of($run)->{boot_ms}{end}, '<', 60_000, 'the time limit is not waited for');
 
-$run = fault('lost_reply', 'WATCHDOG=4');
+$run = fault('lost_reply', 'WATCHDOG=4', 'TRACE=text');
 ends_with($run, 10, 'nothing got done for 4 s: a reply is lost: workload/main waits for pager\'s ' .
     'answer to object_sync, but no thread of pager works on it$', 'a lost reply is named');
 has_kind($run, 'lost_reply', 0);
 reports($run, 'no message is queued in any of \d+ ports', 'queues are looked at');
+reports($run, 'workload/main: event t=\d+ dur=\d+ kind=op srv=workload thr=main req=\d+ .*',
+    'what a thread has recorded last is said');
 
 $run = fault('die', 'WATCHDOG=4');
 ends_with($run, 99, 'the task pager ended by itself$', 'a server that is gone is named');

@@ -23,6 +23,7 @@ my %writes = (
     page => { count => [32_768, 33_100], file_avg => [4_096, 4_096] },
     chunk2 => { count => [16_384, 16_700], file_avg => [8_000, 8_192] },
     run128 => { count => [1_024, 1_110], file_avg => [121_000, 131_072] },
+    merge => { count => [128, 150], file_avg => [880_000, 1_048_576] },
 );
 
 sub between
@@ -100,8 +101,8 @@ sub default_is_right
 }
 
 my $default = run_make('default', 'BOOT=direct');
-ends_with($default, 0, '3 boots, every check passed', 'make run is the default job with all policies');
-default_is_right("$_ on ahci", boot_of($default, $_)) for qw(page chunk2 run128);
+ends_with($default, 0, '4 boots, every check passed', 'make run is the default job with all policies');
+default_is_right("$_ on ahci", boot_of($default, $_)) for qw(page chunk2 run128 merge);
 is(boot_of($default)->{name}, 'default', 'its name is default');
 is(boot_of($default)->{block_size}, 4_096, 'the file system has blocks of 4,096 bytes');
 says($default, 'store_write page ' . commas(boot_of($default)->{layers}{store_write}{count}) .

@@ -106,6 +106,12 @@ kern_return_t fault_in_sync(void)
     return KERN_SUCCESS;
 }
 
+void fault_in_read(void)
+{
+    while (rt_config_is("fault", "no_page"))
+        rt_sleep(1000);
+}
+
 void fault_in_write(struct pager *pager)
 {
     if (rt_config_is("fault", "level_order"))

@@ -9,6 +9,9 @@
 /* In the handler of object_sync. What it returns is the handler's answer, KERN_SUCCESS: go on. */
 kern_return_t fault_in_sync(void);
 
+/* In a pager's thread that is going to read a page. */
+void fault_in_read(void);
+
 /* In a pager's thread that is going to write pages of PAGER. */
 void fault_in_write(struct pager *pager);
 

@@ -124,6 +124,7 @@ error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_addres
 {
     *write_lock = 0;
     *buf = 0;
+    fault_in_read();
     if (!upi->written[page / vm_page_size])
         return 0;
     return store_read(objects.store, RT_CLASS_FILE, object_sector(upi, page), vm_page_size, buf);

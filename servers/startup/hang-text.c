@@ -155,14 +155,16 @@ static void hang_held_print(const struct snapshot_thread *thread, const char *la
     }
 }
 
-static void hang_place_print(const struct snapshot_thread *thread, const char *label)
+void hang_place_print(const struct snapshot_thread *thread)
 {
-    char here[RT_SYMBOL_MAX], place[HANG_PLACE_MAX];
+    char label[HANG_PHRASE_MAX], here[RT_SYMBOL_MAX], place[HANG_PLACE_MAX];
 
+    if (thread->pc == 0)
+        return;
     rt_symbol_print(&thread->task->image.symbols, thread->pc, here, sizeof(here));
     rt_symbol_callers(&thread->task->image.symbols, thread->frames.callers, thread->frames.count,
                       place, sizeof(place));
-    rt_log("hang: %s: at %s < %s", label, here, place);
+    rt_log("hang: %s: at %s < %s", hang_label(thread, label), here, place);
 }
 
 void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_thread *thread)
@@ -181,6 +183,5 @@ void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_th
         rt_log("hang: %s: %s", label, phrase);
     }
     hang_held_print(thread, label);
-    if (thread->pc != 0)
-        hang_place_print(thread, label);
+    hang_place_print(thread);
 }

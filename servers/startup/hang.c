@@ -258,14 +258,17 @@ static unsigned int hang_alike_append(const struct snapshot *snapshot, size_t fi
     return count;
 }
 
+/* Where the first of them waits is said for all, unless it is where threads get their requests. */
 static void hang_alike_print(const struct snapshot *snapshot, size_t first, bool *said)
 {
+    const struct snapshot_thread *thread = &snapshot->threads[first];
     char line[HANG_SENTENCE_MAX] = "";
     char phrase[HANG_PHRASE_MAX];
     unsigned int count = hang_alike_append(snapshot, first, said, line);
 
-    rt_log("hang: %s: %s%s", line, count > 1 ? "each " : "",
-           hang_phrase(&snapshot->threads[first], phrase));
+    rt_log("hang: %s: %s%s", line, count > 1 ? "each " : "", hang_phrase(thread, phrase));
+    if (!thread->idle && thread->wait.kind != RT_WAIT_ENDED)
+        hang_place_print(thread);
 }
 
 static void hang_threads_print(const struct snapshot *snapshot)

@@ -38,6 +38,9 @@ const char *hang_message_name(mach_msg_id_t id);
 /* hang-trace.c: say what each thread has recorded last (docs/trace.md). => blocks. */
 void hang_events_print(const struct snapshot *snapshot);
 
+/* Say where THREAD is, if that is known. => blocks. */
+void hang_place_print(const struct snapshot_thread *thread);
+
 /* Say all about THREAD. => blocks. */
 void hang_thread_print(const struct snapshot *snapshot, const struct snapshot_thread *thread);
 

@@ -81,6 +81,11 @@ like($state, qr/^--- what on the stack points into code\n0xc[0-9a-f]+  the kerne
     'and what its stack says');
 
 # A hang is none of these.
+$run = fault('no_page', 'WATCHDOG=4');
+ends_with($run, 10, 'nothing got done for 4 s: workload/main waits for memory that it touches at ' .
+    'rt_arch_copy_start\+0(x0)?$', 'a page that never comes is waited for where it is touched');
+reports($run, 'pager/pager/\d+: at mach_msg_trap\+.* < fault_in_read\+.*', 'and who should bring it');
+
 $run = fault('hang', 'WATCHDOG=4');
 ends_with($run, 10, 'nothing got done for 4 s: workload/main waits for a message on its port \d+$',
     'what is neither is followed from the workload on');

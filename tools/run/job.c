@@ -62,7 +62,7 @@ static const struct choice job_faults[] = {
     {"none", NULL},     {"crash", NULL},       {"crash_pager", NULL}, {"assert", NULL},
     {"panic", NULL},    {"hang", NULL},        {"claim", NULL},       {"stop", NULL},
     {"die", NULL},      {"deadlock", NULL},    {"lost_reply", NULL},  {"lock_order", NULL},
-    {"lock_rpc", NULL}, {"level_order", NULL}, {NULL, NULL},
+    {"lock_rpc", NULL}, {"level_order", NULL}, {"no_page", NULL},     {NULL, NULL},
 };
 
 static const struct choice job_bools[] = {
@@ -111,6 +111,7 @@ static const struct job_rule job_rules[] = {
     {"fault", "die", "fs", "none"},         {"fault", "deadlock", "fs", "none"},
     {"fault", "lost_reply", "fs", "none"},  {"fault", "lock_order", "fs", "none"},
     {"fault", "lock_rpc", "fs", "none"},    {"fault", "level_order", "fs", "none"},
+    {"fault", "no_page", "fs", "none"},
 };
 
 /* Where the parser stands. */

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "ext2/blocks.h"
+#include "libpager/policy.h"
 #include "librt/guard.h"
 
 static struct store *file_store;
@@ -271,6 +272,8 @@ static error_t file_run_write(struct node *node, struct file_run *run)
                             blocks.count * block_size, &done);
         blocks.count = done / block_size;
         blocks_mark_written(node, blocks.first, blocks.count);
+        if (__atomic_load_n(&node->nwaiting, __ATOMIC_RELAXED) > 0)
+            pager_policy_contended(node->pager);
     }
     blocks_io_end(node, &io);
     run->at += (uint64_t)blocks.count * block_size;

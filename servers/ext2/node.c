@@ -369,10 +369,12 @@ void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *
 {
     hold->start = trace_begin(TRACE_ALLOC_LOCK);
     hold->mode = mode;
+    __atomic_add_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
     if (mode == TRACE_WRITE)
         rt_rwlock_wrlock(&node->alloc_lock);
     else
         rt_rwlock_rdlock(&node->alloc_lock);
+    __atomic_sub_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
     hold->granted = trace_begin(TRACE_ALLOC_LOCK);
 }
 

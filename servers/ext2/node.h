@@ -54,7 +54,8 @@ struct node {
     error_t write_error;       /* of a write-out, for the next sync to tell; atomic */
 
     struct rt_rwlock alloc_lock;
-    uint64_t size;    /* bytes */
+    unsigned int nwaiting; /* for it, or for blocks under I/O (blocks.h); atomic */
+    uint64_t size;         /* bytes */
     vm_size_t extent; /* the size up to whole pages; may be read, atomically, without the lock */
 
     struct rt_mutex blocks_lock; /* guards what follows */

@@ -217,9 +217,9 @@ void merge_take(struct pager_request **queue, struct pager_run *run)
     merge_sort(queue, merge_is_lower);
     rt_assert(*queue != NULL);
     piece = merge_find(queue, merge_oldest(*queue));
-    *run = (struct pager_run){.returns = *piece.first,
-                              .offset = piece.offset,
-                              .length = piece.idle ? 0 : (vm_size_t)(piece.end - piece.offset)};
+    run->returns = *piece.first;
+    run->offset = piece.offset;
+    run->length = piece.idle ? 0 : (vm_size_t)(piece.end - piece.offset);
     *piece.first = *piece.behind;
     *piece.behind = NULL;
     merge_sort(&run->returns, merge_is_older);

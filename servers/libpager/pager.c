@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "libpager/policy.h"
 #include "librt/log.h"
 #include "librt/order.h"
 
@@ -22,6 +23,7 @@ struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *buck
     pager->may_cache = may_cache;
     pager->copy_strategy = copy_strategy;
     pager->notify_on_evict = notify_on_evict != FALSE;
+    pager->write_most = pager_policy_merge_max();
     for (size_t i = 0; i < PAGER_WORK_COUNT; i++)
         pager_list_init(&pager->todo[i]);
     pager_list_init(&pager->waiting);

@@ -19,10 +19,10 @@ static void pager_take_one(struct pager_request **queue, struct pager_run *run)
 
     *queue = returned->next;
     returned->next = NULL;
-    *run = (struct pager_run){.returns = returned,
-                              .offset = returned->offset,
-                              .data = returned->data,
-                              .length = returned->stored ? 0 : returned->length};
+    run->returns = returned;
+    run->offset = returned->offset;
+    run->data = returned->data;
+    run->length = returned->stored ? 0 : returned->length;
 }
 
 /* At most run_pages. Where consecutive pages are not consecutive on the disk, the server cuts
@@ -36,11 +36,36 @@ static vm_size_t pager_cut_fixed(const struct pager_policy *policy, const struct
     return left < most ? left : most;
 }
 
+/*
+ * While somebody waits for what a write keeps from him, each write is half as long as the one
+ * before, down to what the disk's driver makes one command of; then they grow by as much with each
+ * write that nobody waits for. So the length settles where waiting is rare, and comes back slowly
+ * enough for who waits now and then.
+ */
+#define PAGER_ADAPTIVE_STEP ((vm_size_t)32 << 10)
+
+static vm_size_t pager_cut_adaptive(const struct pager_policy *policy, const struct pager_run *run,
+                                    vm_size_t done)
+{
+    struct pager *pager = run->pager;
+    vm_size_t most = pager->write_most + PAGER_ADAPTIVE_STEP;
+
+    if (__atomic_exchange_n(&pager->contended, false, __ATOMIC_RELAXED))
+        most = pager->write_most / 2 / vm_page_size * vm_page_size;
+    if (most < PAGER_ADAPTIVE_STEP)
+        most = PAGER_ADAPTIVE_STEP;
+    if (most > pager_policy_merge_max())
+        most = pager_policy_merge_max();
+    pager->write_most = most;
+    return merge_cut(policy, run, done) < most ? merge_cut(policy, run, done) : most;
+}
+
 static const struct pager_policy pager_policies[] = {
     {"page", 1, false, pager_take_one, pager_cut_fixed, NULL},
     {"chunk2", 2, true, pager_take_one, pager_cut_fixed, NULL},
     {"run128", 128, true, pager_take_one, pager_cut_fixed, NULL},
     {"merge", 0, true, merge_take, merge_cut, merge_drop},
+    {"adaptive", 0, true, merge_take, pager_cut_adaptive, merge_drop},
 };
 
 #define PAGER_NPOLICIES (sizeof(pager_policies) / sizeof(pager_policies[0]))
@@ -91,4 +116,9 @@ void pager_policy_set_merge_max(vm_size_t bytes)
 vm_size_t pager_policy_merge_max(void)
 {
     return __atomic_load_n(&pager_merge_max, __ATOMIC_RELAXED);
+}
+
+void pager_policy_contended(struct pager *pager)
+{
+    __atomic_store_n(&pager->contended, true, __ATOMIC_RELAXED);
 }

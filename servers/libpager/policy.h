@@ -11,10 +11,12 @@
 
 #include "librt/mach.h"
 
+struct pager;
 struct pager_request;
 
 /* A stretch of consecutive pages that are written before anything else of their object. */
 struct pager_run {
+    struct pager *pager;           /* whose pages; set before `take` is called */
     struct pager_request *returns; /* the messages whose pages it holds, linked by next */
     vm_offset_t offset;            /* in the object */
     vm_address_t data;             /* the pages, in memory */
@@ -65,6 +67,10 @@ void pager_policy_set(const struct pager_policy *policy);
 #define PAGER_MERGE_MOST    ((vm_size_t)4 << 20)
 void pager_policy_set_merge_max(vm_size_t bytes);
 vm_size_t pager_policy_merge_max(void);
+
+/* Somebody waits for a lock, or for blocks, that writing PAGER's pages keeps from him: a hint for
+   the policy. => any thread; does not block. */
+void pager_policy_contended(struct pager *pager);
 
 /* The policy in use; `page` until another was set. */
 const struct pager_policy *pager_policy_get(void);

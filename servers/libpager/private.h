@@ -148,6 +148,10 @@ struct pager {
     size_t npages;
 
     struct pager_window *windows;
+    /* For policies. */
+    vm_size_t write_most; /* the longest write, for now */
+    bool contended;       /* somebody waits; atomic */
+
     uint64_t nreceived; /* returns */
     uint64_t ncompleted;
     struct pager_listener *listeners;

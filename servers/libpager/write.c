@@ -201,13 +201,13 @@ static void pager_returns_run(struct pager *pager, struct pager_request *list, b
     struct pager_run run;
 
     while (list != NULL) {
-        run = (struct pager_run){.length = 0};
+        run = (struct pager_run){.pager = pager};
         policy->take(&list, &run);
         pager_run_write(pager, policy, &run);
         pager_returns_complete(pager, run.returns);
         if (policy->drop != NULL)
             policy->drop(&run);
-        if (more)
+        if (more && policy == pager_policy_get()) /* another may rely on the order of receipt */
             pager_returns_refill(pager, &list);
     }
 }

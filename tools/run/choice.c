@@ -65,6 +65,9 @@ const struct policy policies[] = {
     {{"merge", "runs of consecutive pages from all queued messages, at most MERGE_MAX"},
      0,
      "MERGE_MAX"},
+    {{"adaptive", "the same, shorter while somebody waits for the file's allocation lock"},
+     0,
+     "MERGE_MAX"},
 };
 const size_t policies_count = sizeof(policies) / sizeof(policies[0]);
 

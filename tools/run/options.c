@@ -325,7 +325,7 @@ static void options_init(struct options *options)
         .timeout = 300,
         .watchdog = 20,
     };
-    for (; options->policies_count < policies_count; options->policies_count++)
+    for (; options->policies_count < OPTIONS_POLICIES_DEFAULT; options->policies_count++)
         options->policies[options->policies_count] = &policies[options->policies_count];
 }
 

@@ -11,8 +11,9 @@
 #include "choice.h"
 #include "failure.h"
 
-#define OPTIONS_POLICIES_MAX 16
-#define OPTIONS_MODULES_MAX  16
+#define OPTIONS_POLICIES_MAX     16
+#define OPTIONS_POLICIES_DEFAULT 4 /* the first of choice.c */
+#define OPTIONS_MODULES_MAX      16
 
 struct options_module {
     const char *name;

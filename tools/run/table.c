@@ -84,7 +84,7 @@ static const char *table_rate(uint64_t bytes, uint64_t microseconds, char text[S
 
 void table_columns_print(FILE *stream)
 {
-    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  %s\n", "layer", "policy", "count", "bytes",
+    fprintf(stream, "%-13s%-7s %10s %13s %9s %9s %8s  %s\n", "layer", "policy", "count", "bytes",
             "average", "largest", "MB/s", "sizes from:count");
 }
 
@@ -93,7 +93,7 @@ void table_layer_print(const char *layer, const char *policy, const struct layer
 {
     char rate[SIZE_TEXT_BYTES];
 
-    fprintf(stream, "%-13s%-8s%10s %13s %9s %9s %8s  ", layer, policy, NUMBER_TEXT(counts->count),
+    fprintf(stream, "%-13s%-7s %10s %13s %9s %9s %8s  ", layer, policy, NUMBER_TEXT(counts->count),
             NUMBER_TEXT(counts->bytes), NUMBER_TEXT(layer_average(counts)),
             NUMBER_TEXT(counts->max), table_rate(counts->bytes, microseconds, rate));
     table_hist_print(counts, stream);
@@ -312,7 +312,7 @@ static void table_plain_print(const struct boot *boot, FILE *stream)
 
     if (!plain->said || plain->us == 0)
         return;
-    fprintf(stream, "%-13s%-8splain loop of 1M %.3f s, %.1f MB/s", "", boot->policy->choice.name,
+    fprintf(stream, "%-13s%-7s plain loop of 1M %.3f s, %.1f MB/s", "", boot->policy->choice.name,
             (double)plain->us / 1e6, (double)plain->bytes / (double)plain->us);
     if (job->said && job->sync_us != 0 && plain->bytes != 0)
         fprintf(stream, "; the sync ran at %.2f of that",
@@ -328,7 +328,7 @@ static void table_times_print(const struct run *run, FILE *stream)
         const struct console_job *job = &boot->console.job;
 
         if (job->said)
-            fprintf(stream, "%-13s%-8sfill %.3f s, sync %.3f s, both %.3f s\n",
+            fprintf(stream, "%-13s%-7s fill %.3f s, sync %.3f s, both %.3f s\n",
                     i == 0 ? "time" : "", boot->policy->choice.name, (double)job->fill_us / 1e6,
                     (double)job->sync_us / 1e6, (double)job->runtime_us / 1e6);
         table_plain_print(boot, stream);
@@ -361,7 +361,7 @@ static void table_traces_print(const struct run *run, FILE *stream)
 
         if (!trace.said)
             continue;
-        fprintf(stream, "%-13s%-8s%s events, %s dropped; printing took %.1f s\n", layer,
+        fprintf(stream, "%-13s%-7s %s events, %s dropped; printing took %.1f s\n", layer,
                 run->boots[i].policy->choice.name, NUMBER_TEXT(trace.events),
                 trace.dropped == 0 ? "none" : NUMBER_TEXT(trace.dropped),
                 (double)trace.drain_us / 1e6);
@@ -387,7 +387,7 @@ static void table_results_print(const char *layer, const struct boot *boot,
         if (strcmp(checks[i].result, "ok") != 0)
             continue;
         if (!any)
-            fprintf(stream, "%-13s%-8sok:", layer, boot->policy->choice.name);
+            fprintf(stream, "%-13s%-7s ok:", layer, boot->policy->choice.name);
         fprintf(stream, "%s %s", any ? "," : "", checks[i].name);
         any = true;
     }
@@ -398,7 +398,7 @@ static void table_results_print(const char *layer, const struct boot *boot,
 
         if (checks[i].result[0] == '\0' || strcmp(checks[i].result, "ok") == 0)
             continue;
-        column = fprintf(stream, "%-13s%-8s%s:", any ? "" : layer, boot->policy->choice.name,
+        column = fprintf(stream, "%-13s%-7s %s:", any ? "" : layer, boot->policy->choice.name,
                          checks[i].name);
         table_wrap(checks[i].result, column < 0 ? 0 : (unsigned)column, 23, stream);
         any = true;

@@ -67,7 +67,7 @@ static void yardstick_row_print(const char *layer, const struct boot *boot,
 {
     struct layer ours = layers_sum(&boot->layers, yardstick->kind);
 
-    fprintf(stream, "%-13s%-8s", layer, yardstick->policy);
+    fprintf(stream, "%-13s%-7s ", layer, yardstick->policy);
     yardstick_figure_print((struct yardstick_figure){ours.count, layer_average(&ours)}, stream);
     yardstick_figure_print(yardstick->published, stream);
     yardstick_figure_print(yardstick->hurd, stream);
@@ -86,7 +86,7 @@ static const struct boot *yardstick_boot_lookup(const struct run *run,
 
 static void yardstick_head_print(FILE *stream)
 {
-    fprintf(stream, "%-13s%-8s", "all writes", "policy");
+    fprintf(stream, "%-13s%-7s ", "all writes", "policy");
     fprintf(stream, " %11s %9s %11s %9s %11s %9s\n", "here", "average", "published", "average",
             "GNU Hurd", "average");
 }

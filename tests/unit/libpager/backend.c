@@ -158,6 +158,7 @@ error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_ad
     if (done < count)
         error = upi->bad[offset / PAGE + done];
     *written = done * PAGE;
+    upi->bulk_last = *written;
     if (*written > upi->bulk_largest)
         upi->bulk_largest = *written;
     upi->nbulk++;

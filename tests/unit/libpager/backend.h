@@ -48,6 +48,7 @@ struct user_pager_info {
     size_t nwrites;         /* ended, of either kind */
     size_t nwaiting_reads;
     vm_size_t bulk_largest; /* bytes */
+    vm_size_t bulk_last;
     bool writing;
     bool cleared; /* pager_clear_user_data was called */
 };

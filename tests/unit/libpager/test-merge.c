@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `merge`: what becomes one write, and that what is newer wins. */
+/* `merge` and `adaptive`: what becomes one write, and that what is newer wins. */
 #include "fixture.h"
 
 #define FAR ((size_t)2000) /* a page far from all others */
@@ -144,12 +144,13 @@ static void oldest_message_is_written_first(void **state)
 
 static void clean_pages_are_neither_written_nor_joined(void **state)
 {
+    uint64_t value;
+
     (void)state;
     start_busy(FAR + 1);
     backend_set_value(f.upi, 4, 5);
     backend_set(f.upi, hold_writes, false);
-    mock_send_request(f.object, 4 * PAGE, PAGE);
-    backend_await(f.upi, nreads, 1);
+    assert_int_equal(mock_read(f.object, 4, &value), KERN_SUCCESS);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     backend_set(f.upi, hold_writes, true);
     mock_send_return(f.object, FAR * PAGE, PAGE, 1, TRUE, FALSE);
@@ -263,6 +264,77 @@ static void default_job_is_128_writes_of_1_mib(void **state)
     end();
 }
 
+/* Write 16 MiB; a waiter is there for each of the first NWAITED writes. Returns how long the last
+   of these was, or the first when there were none. */
+static vm_size_t write_contended(size_t nwaited)
+{
+    vm_size_t length = 0;
+
+    start_busy(4096 + FAR);
+    backend_policy("adaptive");
+    mock_send_return(f.object, 4095 * PAGE, PAGE, 1, TRUE, FALSE); /* a new list: a new policy */
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    backend_set(f.upi, hold_writes, true);
+    queue(FAR, 1, 1);
+    backend_await(f.upi, nwaiting_writes, 1);
+    for (size_t i = 0; i < 1024; i += 32)
+        queue(i, 32, 1 + i);
+    mock_receiver_wait(f.bucket);
+    for (size_t i = 0; i <= nwaited; i++) {
+        backend_await(f.upi, nwaiting_writes, 1);
+        if (i < nwaited)
+            pager_policy_contended(f.upi->pager);
+        backend_step_writes(f.upi, 1);
+        length = backend_get(f.upi, bulk_last);
+    }
+    return length;
+}
+
+static void adaptive_writes_are_as_long_as_merged_ones_when_nobody_waits(void **state)
+{
+    (void)state;
+    write_contended(0);
+    assert_int_equal(finish() - 2, 4); /* 4 MiB, after two lone pages */
+    assert_int_equal(f.upi->bulk_largest, PAGER_MERGE_DEFAULT);
+    check_disk(0, 1024, 1);
+    end();
+}
+
+static void adaptive_writes_are_half_as_long_each_time_that_somebody_waits(void **state)
+{
+    (void)state;
+    assert_int_equal(write_contended(1), PAGER_MERGE_DEFAULT / 2);
+    finish();
+    end();
+    assert_int_equal(write_contended(3), PAGER_MERGE_DEFAULT / 8);
+    finish();
+    check_disk(0, 1024, 1);
+    end();
+}
+
+static void adaptive_writes_are_never_shorter_than_a_disk_command(void **state)
+{
+    (void)state;
+    assert_int_equal(write_contended(9), 8 * PAGE);
+    finish();
+    end();
+}
+
+static void adaptive_writes_grow_again_when_nobody_waits(void **state)
+{
+    (void)state;
+    assert_int_equal(write_contended(5), 8 * PAGE);
+    backend_step_writes(f.upi, 1); /* what is left of the first 1 MiB */
+    for (size_t i = 3; i < 6; i++) {
+        backend_step_writes(f.upi, 1);
+        assert_int_equal(backend_get(f.upi, bulk_last), i * 8 * PAGE);
+    }
+    finish();
+    check_disk(0, 1024, 1);
+    end();
+}
+
 /* A worker that has more and more to do for one pager must see to the next. */
 static void busy_pager_does_not_keep_others_from_being_written(void **state)
 {
@@ -319,6 +391,10 @@ int main(void)
         cmocka_unit_test(request_for_a_page_of_a_run_gets_its_newest_data),
         cmocka_unit_test(without_room_messages_are_written_one_by_one_and_in_order),
         cmocka_unit_test(default_job_is_128_writes_of_1_mib),
+        cmocka_unit_test(adaptive_writes_are_as_long_as_merged_ones_when_nobody_waits),
+        cmocka_unit_test(adaptive_writes_are_half_as_long_each_time_that_somebody_waits),
+        cmocka_unit_test(adaptive_writes_are_never_shorter_than_a_disk_command),
+        cmocka_unit_test(adaptive_writes_grow_again_when_nobody_waits),
         cmocka_unit_test(busy_pager_does_not_keep_others_from_being_written),
     };
 

@@ -67,7 +67,7 @@ static void policies_are_found_by_name_and_unknown_ones_are_not(void **state)
         assert_ptr_equal(pager_policy_lookup(pager_policy_at(i)->name), pager_policy_at(i));
     assert_null(pager_policy_lookup("merg"));
     assert_null(pager_policy_lookup(""));
-    assert_string_equal(pager_policy_names(), "page,chunk2,run128,merge");
+    assert_string_equal(pager_policy_names(), "page,chunk2,run128,merge,adaptive");
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void defaults_are_those_of_the_readme(void **state)
     assert_int_equal(options.mem_bytes, 512u << 20);
     assert_int_equal(options.disk_bytes, 1u << 30);
     assert_int_equal(options.timeout, 300);
-    assert_int_equal(options.policies_count, policies_count);
+    assert_int_equal(options.policies_count, 4);
     assert_string_equal(options.policies[0]->choice.name, "page");
     assert_string_equal(options.policies[2]->choice.name, "run128");
     assert_string_equal(options.policies[3]->choice.name, "merge");

@@ -87,7 +87,7 @@ ends_soon($run, 'a panic is not waited for until the time limit');
 
 $run = fault('hang', 'TIMEOUT=8');
 ends_with($run, 10, 'no end within 8 seconds', 'a hang ends at the time limit');
-shows_console($run, 'workload: hangs on purpose', 'a hang shows the console');
+shows_console($run, 'machbed hang kind=no_progress told=1 ', 'a hang shows what the system says of it');
 
 # Lies. The pager server's store forgets every hundredth write.
 my $forgotten = commas(PARTITION + 99 * 8);

@@ -13,8 +13,8 @@ EXT2_TESTS_PARTS := $(patsubst %.c,%,$(filter-out servers/ext2/main.c servers/ex
 	$(wildcard servers/ext2/*.c)) $(wildcard servers/libext2/*.c)) \
 	$(LIBPAGER_SOURCES:%.c=servers/libpager/%) servers/libstore/store servers/libstore/claims \
 	servers/librt/counter tests/unit/libext2/device tests/unit/libext2/image \
-	tests/unit/mock/kernel tests/unit/mock/ports tests/unit/mock/receive tests/unit/mock/rt \
-	tests/unit/mock/task tests/unit/mock/trace \
+	tests/unit/mock/kernel tests/unit/mock/memory tests/unit/mock/ports tests/unit/mock/receive \
+	tests/unit/mock/rt tests/unit/mock/task tests/unit/mock/trace \
 	tests/unit/ext2/content tests/unit/ext2/memstore tests/unit/ext2/server
 EXT2_TESTS_CC := gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -MMD -MP \
 	-Itests/unit/mock -Itests/unit -Itests/unit/ext2 -Iservers

@@ -9,8 +9,8 @@ include servers/libpager/libpager.mk
 LIBPAGER_TESTS := merge model policy request return sync
 LIBPAGER_TESTS_OUT := $(BUILD)/tests/unit/libpager
 LIBPAGER_TESTS_PARTS := $(LIBPAGER_SOURCES:%.c=servers/libpager/%) servers/librt/counter \
-	tests/unit/mock/kernel tests/unit/mock/receive tests/unit/mock/rt tests/unit/mock/task \
-	tests/unit/mock/trace tests/unit/libpager/backend
+	tests/unit/mock/kernel tests/unit/mock/memory tests/unit/mock/receive tests/unit/mock/rt \
+	tests/unit/mock/task tests/unit/mock/trace tests/unit/libpager/backend
 LIBPAGER_TESTS_CC := gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -MMD -MP -Itests/unit/mock \
 	-Itests/unit -Itests/unit/libpager -Iservers
 

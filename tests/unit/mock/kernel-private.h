@@ -30,6 +30,10 @@ kern_return_t mock_fault(struct mock_object *object, size_t page, bool write);
 /* Copy BYTES. => blocks until both are there. */
 kern_return_t mock_copy(const struct mock_place *to, const struct mock_place *from, size_t bytes);
 
+/* memory.c: memory of messages and of vm_allocate, which may be released page by page. */
+vm_address_t mock_memory_alloc(vm_size_t size);
+void mock_memory_free(vm_address_t address, vm_size_t size);
+
 /* task.c: end the mapping of SIZE bytes at ADDRESS. False when there is none. */
 bool mock_task_unmap(vm_address_t address, vm_size_t size);
 

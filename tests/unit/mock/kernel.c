@@ -15,9 +15,8 @@
 #include "mock/kernel-private.h"
 #include "mock/rt.h"
 
-#define NAMES  4096
-#define PAGE   ((size_t)4096)
-#define REGION 1024 /* buckets of the table of memory */
+#define NAMES 4096
+#define PAGE  ((size_t)4096)
 
 struct mock_port {
     struct mock_port *next_free;
@@ -92,12 +91,6 @@ struct batch {
     vm_address_t data;
 };
 
-struct region {
-    struct region *next;
-    vm_address_t address;
-    vm_size_t size;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct right rights[NAMES];
@@ -107,12 +100,6 @@ static bool hold_batches;
 static size_t nheld; /* lock requests that wait for that */
 static size_t nlocks;
 static size_t nsupplied;
-
-static bool no_room;
-
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct region *regions[REGION];
-static size_t memory_bytes;
 
 static void enter(void)
 {
@@ -132,92 +119,6 @@ static void changed_wait(void)
 static void changed_signal(void)
 {
     pthread_cond_broadcast(&changed);
-}
-
-/* Memory. */
-
-static struct region **region_find(vm_address_t address)
-{
-    struct region **link = &regions[address / PAGE % REGION];
-
-    while (*link != NULL && (*link)->address != address)
-        link = &(*link)->next;
-    return link;
-}
-
-static vm_address_t memory_alloc(vm_size_t size)
-{
-    struct region *region = malloc(sizeof(*region));
-
-    mock_check(region != NULL);
-    region->size = size;
-    region->address = (vm_address_t)aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
-    mock_check(region->address != 0);
-    pthread_mutex_lock(&memory_lock);
-    region->next = regions[region->address / PAGE % REGION];
-    regions[region->address / PAGE % REGION] = region;
-    memory_bytes += size;
-    pthread_mutex_unlock(&memory_lock);
-    return region->address;
-}
-
-static void memory_free(vm_address_t address, vm_size_t size)
-{
-    struct region **link;
-    struct region *region;
-
-    pthread_mutex_lock(&memory_lock);
-    link = region_find(address);
-    region = *link;
-    if (region == NULL || region->size != size)
-        mock_fail("release of %zu bytes at %#zx, where there are %zu", (size_t)size,
-                  (size_t)address, region == NULL ? 0 : (size_t)region->size);
-    *link = region->next;
-    memory_bytes -= size;
-    pthread_mutex_unlock(&memory_lock);
-    free((void *)address);
-    free(region);
-}
-
-kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
-                          boolean_t anywhere)
-{
-    mock_check(task == mach_task_self() && anywhere && size > 0);
-    if (__atomic_load_n(&no_room, __ATOMIC_RELAXED))
-        return KERN_NO_SPACE;
-    *address = memory_alloc(size);
-    memset((void *)*address, 0, size);
-    return KERN_SUCCESS;
-}
-
-kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size)
-{
-    mock_check(task == mach_task_self());
-    if (!mock_task_unmap(address, size))
-        memory_free(address, size);
-    return KERN_SUCCESS;
-}
-
-kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to)
-{
-    mock_check(task == mach_task_self() && from % PAGE == 0 && size % PAGE == 0 && to % PAGE == 0);
-    memcpy((void *)to, (const void *)from, size);
-    return KERN_SUCCESS;
-}
-
-void mock_set_no_room(bool on)
-{
-    __atomic_store_n(&no_room, on, __ATOMIC_RELAXED);
-}
-
-size_t mock_memory(void)
-{
-    size_t bytes;
-
-    pthread_mutex_lock(&memory_lock);
-    bytes = memory_bytes;
-    pthread_mutex_unlock(&memory_lock);
-    return bytes;
 }
 
 static void page_set(void *page, uint64_t value)
@@ -442,7 +343,7 @@ size_t mock_rights(void)
 static void message_free(struct message *message)
 {
     if (!message->received && message->body.id == MOCK_DATA_RETURN && message->body.length > 0)
-        memory_free(message->body.data, message->body.length);
+        mock_memory_free(message->body.data, message->body.length);
     if (!message->received && message->body.id == MOCK_TERMINATE) {
         message->control->dead = true;
         message->name->dead = true;
@@ -847,7 +748,7 @@ static void page_evict(struct mock_object *object, size_t i)
     vm_address_t data;
 
     if (page->dirty || page->precious) {
-        data = memory_alloc(PAGE);
+        data = mock_memory_alloc(PAGE);
         page->busy = true;
         page_protect(object, i);
         memcpy((void *)data, object_page(object, i), PAGE);
@@ -1118,7 +1019,7 @@ bool mock_destroyed(struct mock_object *object)
 void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t length,
                       uint64_t value, boolean_t dirty, boolean_t kernel_copy)
 {
-    vm_address_t data = length == 0 ? 0 : memory_alloc(length);
+    vm_address_t data = length == 0 ? 0 : mock_memory_alloc(length);
 
     for (size_t i = 0; i < length / PAGE; i++)
         page_set((void *)(data + i * PAGE), value + i);
@@ -1237,7 +1138,7 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
     if (object == NULL)
         return MACH_SEND_INVALID_DEST;
     if (deallocate)
-        memory_free(data, length);
+        mock_memory_free(data, length);
     return KERN_SUCCESS;
 }
 
@@ -1307,7 +1208,7 @@ static void batch_add(struct mock_object *object, struct batch *batch, size_t i,
     if (batch->npages == 0) {
         batch->first = i;
         batch->dirty = page->dirty;
-        batch->data = memory_alloc(object->batch * PAGE);
+        batch->data = mock_memory_alloc(object->batch * PAGE);
     }
     page->dirty = false;
     page->busy = flush;
@@ -1323,9 +1224,9 @@ static void batch_trim(struct batch *batch, size_t limit)
 
     if (batch->npages == 0 || batch->npages == limit)
         return;
-    data = memory_alloc(batch->npages * PAGE);
+    data = mock_memory_alloc(batch->npages * PAGE);
     memcpy((void *)data, (void *)batch->data, batch->npages * PAGE);
-    memory_free(batch->data, limit * PAGE);
+    mock_memory_free(batch->data, limit * PAGE);
     batch->data = data;
 }
 

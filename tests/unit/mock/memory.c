@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The task's memory: every page is known, so that one that is released twice ends the test, and one
+   that is used after that does too (address sanitizer). */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sanitizer/asan_interface.h>
+
+#include "mock/kernel.h"
+#include "mock/kernel-private.h"
+#include "mock/rt.h"
+
+#define PAGE    ((size_t)4096)
+#define BUCKETS 4096 /* of the table of pages */
+
+/* A page of memory that vm_allocate or a message has given, and that is not released. */
+struct memory_page {
+    struct memory_page *next;
+    vm_address_t address;
+    struct memory_block *block;
+};
+
+/* What was allocated at once; it may be released page by page. */
+struct memory_block {
+    size_t nall;
+    size_t nleft; /* that are not released */
+    struct memory_page pages[];
+};
+
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct memory_page *memory_pages[BUCKETS];
+static size_t memory_bytes;
+static bool no_room;
+
+static struct memory_page **memory_bucket(vm_address_t address)
+{
+    return &memory_pages[address / PAGE % BUCKETS];
+}
+
+vm_address_t mock_memory_alloc(vm_size_t size)
+{
+    size_t npages = (size + PAGE - 1) / PAGE;
+    struct memory_block *block = malloc(sizeof(*block) + npages * sizeof(block->pages[0]));
+    vm_address_t address = (vm_address_t)aligned_alloc(PAGE, npages * PAGE);
+
+    mock_check(block != NULL && address != 0);
+    block->nall = npages;
+    block->nleft = npages;
+    pthread_mutex_lock(&memory_lock);
+    for (size_t i = 0; i < npages; i++) {
+        struct memory_page **bucket = memory_bucket(address + i * PAGE);
+
+        block->pages[i] = (struct memory_page){*bucket, address + i * PAGE, block};
+        *bucket = &block->pages[i];
+    }
+    memory_bytes += npages * PAGE;
+    pthread_mutex_unlock(&memory_lock);
+    return address;
+}
+
+/* Release one page. => memory_lock held. */
+static void memory_page_free(vm_address_t address)
+{
+    struct memory_page **link = memory_bucket(address);
+    struct memory_block *block;
+
+    while (*link != NULL && (*link)->address != address)
+        link = &(*link)->next;
+    if (*link == NULL)
+        mock_fail("release of a page at %#zx, where there is none", (size_t)address);
+    block = (*link)->block;
+    *link = (*link)->next;
+    memory_bytes -= PAGE;
+    ASAN_POISON_MEMORY_REGION((void *)address, PAGE);
+    if (--block->nleft > 0)
+        return;
+    ASAN_UNPOISON_MEMORY_REGION((void *)block->pages[0].address, block->nall * PAGE);
+    free((void *)block->pages[0].address);
+    free(block);
+}
+
+void mock_memory_free(vm_address_t address, vm_size_t size)
+{
+    mock_check(address % PAGE == 0);
+    pthread_mutex_lock(&memory_lock);
+    for (vm_size_t done = 0; done < size; done += PAGE)
+        memory_page_free(address + done);
+    pthread_mutex_unlock(&memory_lock);
+}
+
+kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
+                          boolean_t anywhere)
+{
+    mock_check(task == mach_task_self() && anywhere && size > 0);
+    if (__atomic_load_n(&no_room, __ATOMIC_RELAXED))
+        return KERN_NO_SPACE;
+    *address = mock_memory_alloc(size);
+    memset((void *)*address, 0, size);
+    return KERN_SUCCESS;
+}
+
+kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size)
+{
+    mock_check(task == mach_task_self());
+    if (!mock_task_unmap(address, size))
+        mock_memory_free(address, size);
+    return KERN_SUCCESS;
+}
+
+kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to)
+{
+    mock_check(task == mach_task_self() && from % PAGE == 0 && size % PAGE == 0 && to % PAGE == 0);
+    memcpy((void *)to, (const void *)from, size);
+    return KERN_SUCCESS;
+}
+
+void mock_set_no_room(bool on)
+{
+    __atomic_store_n(&no_room, on, __ATOMIC_RELAXED);
+}
+
+size_t mock_memory(void)
+{
+    size_t bytes;
+
+    pthread_mutex_lock(&memory_lock);
+    bytes = memory_bytes;
+    pthread_mutex_unlock(&memory_lock);
+    return bytes;
+}

@@ -458,7 +458,7 @@ error_t node_map(struct node *node, vm_size_t size)
 error_t node_sync_data(struct node *node, bool wait)
 {
     struct pager *pager;
-    error_t error, settle_error;
+    error_t error, write_error, settle_error;
 
     rt_rwlock_rdlock(&node->io_lock);
     pager = node->pager;
@@ -469,8 +469,9 @@ error_t node_sync_data(struct node *node, bool wait)
     if (!wait)
         return error;
     settle_error = file_settle(node);
+    write_error = __atomic_exchange_n(&node->write_error, 0, __ATOMIC_RELAXED);
     if (error == 0)
-        error = __atomic_exchange_n(&node->write_error, 0, __ATOMIC_RELAXED);
+        error = write_error;
     return error != 0 ? error : settle_error;
 }
 

@@ -217,8 +217,9 @@ static struct pager_requests *pager_level_create(struct port_bucket *bucket, uns
 {
     struct pager_requests *level = calloc(1, sizeof(*level));
     struct pager_request *nodes = calloc(PAGER_NODES, sizeof(*nodes));
+    struct pager_kept *kept = calloc(PAGER_KEPT, sizeof(*kept));
 
-    if (level == NULL || nodes == NULL)
+    if (level == NULL || nodes == NULL || kept == NULL)
         goto error_memory;
     level->bucket = bucket;
     level->nworkers = nworkers;
@@ -231,9 +232,14 @@ static struct pager_requests *pager_level_create(struct port_bucket *bucket, uns
         nodes[i].next = level->free_nodes;
         level->free_nodes = &nodes[i];
     }
+    for (size_t i = 0; i < PAGER_KEPT; i++) {
+        kept[i].next = level->free_kept;
+        level->free_kept = &kept[i];
+    }
     return level;
 
 error_memory:
+    free(kept);
     free(nodes);
     free(level);
     return NULL;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What libpager is made of, for the host's tests. A task takes receive.c as well.
 
-LIBPAGER_SOURCES := counters.c level.c lock.c merge.c object.c pager.c pagemap.c policy.c \
+LIBPAGER_SOURCES := counters.c kept.c level.c lock.c merge.c object.c pager.c pagemap.c policy.c \
 	request.c return.c write.c
 
 # It must find MIG's server side of mach/memory_object.defs as "memory_object_server.h", generated

@@ -220,7 +220,9 @@ static void pager_range_forget(struct pager *pager, const struct pager_range *ra
         page = pager_page_lookup(pager, offset + done);
         if (page == NULL)
             return;
-        page->flags &= (uint8_t) ~(PAGER_PAGE_STALE | PAGER_PAGE_DENIED);
+        pager_page_set_stale(pager, page, false);
+        pager_kept_drop(pager, offset + done);
+        page->flags &= (uint8_t)~PAGER_PAGE_DENIED;
         page->error = 0;
     }
 }
@@ -264,6 +266,8 @@ static void pager_range_run(struct pager *pager, const struct pager_range *range
     size_t nfinished = 0;
     vm_size_t length;
 
+    if (range->should_return != MEMORY_OBJECT_RETURN_NONE)
+        pager_kept_retry(pager, range->offset, range->end);
     for (uint64_t offset = range->offset; offset < range->end; offset += length) {
         length = pager_window_length(range, offset);
         if (nasked - nfinished == PAGER_WINDOWS)
@@ -304,6 +308,8 @@ static error_t pager_range_listen(struct pager *pager, const struct pager_range 
     pager_listener_link(pager, &listener);
     pager_range_run(pager, range, true);
     pager_listener_unlink(pager, &listener);
+    if (listener.error == 0 && range->should_return != MEMORY_OBJECT_RETURN_NONE)
+        return pager_stale_error(pager, range->offset, range->end);
     return listener.error;
 }
 

@@ -46,6 +46,31 @@ struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset)
     return i < pager->npages ? &pager->pages[i] : NULL;
 }
 
+void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale)
+{
+    bool was = (page->flags & PAGER_PAGE_STALE) != 0;
+
+    pager->nstale += (size_t)stale - (size_t)was;
+    if (stale)
+        page->flags |= PAGER_PAGE_STALE;
+    else
+        page->flags &= (uint8_t)~PAGER_PAGE_STALE;
+}
+
+error_t pager_stale_error(struct pager *pager, vm_offset_t offset, uint64_t end)
+{
+    struct pager_page *page;
+
+    for (uint64_t at = offset; at < end && pager->nstale > 0; at += vm_page_size) {
+        page = pager_page_lookup(pager, (vm_offset_t)at);
+        if (page == NULL)
+            return 0;
+        if ((page->flags & PAGER_PAGE_STALE) != 0)
+            return page->error;
+    }
+    return 0;
+}
+
 void pager_page_set_error(struct pager_page *page, error_t error)
 {
     page->error = error >= 0 && error <= UINT8_MAX ? (uint8_t)error : EIO;

@@ -45,6 +45,7 @@ static void pager_free(struct pager *pager)
     rt_assert(pager->windows == NULL && pager->listeners == NULL);
     if (pager->level->gathering == pager) /* all that was gathered has been written already */
         pager->level->gathering = NULL;
+    pager_kept_drop_all(pager);
     rt_mutex_unlock(&pager->level->lock);
     free(pager->pages);
     free(pager);

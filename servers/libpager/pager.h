@@ -86,9 +86,10 @@ void pager_set_object(struct pager *pager, uint32_t object);
  * kernel has handed over the last window of it: large ranges go window by window, each written
  * before the next is asked for, because the kernel copies every page of a window.
  *
- * Returns the first error of a write-out since the last call with WAIT that returned one, wherever
- * in the object it was; it is reported once (to each of several overlapping calls during which it
- * happened). Without WAIT, errors are left for a later call.
+ * What could not be written before is tried again. Returns the first error of a write-out since the
+ * last call with WAIT that returned one, wherever in the object it was (each of several overlapping
+ * calls during which it happened returns it); or that of a page of this range which is still not
+ * written. Without WAIT, errors are left for a later call.
  * => may block; from any thread but a worker of this level; calls may overlap, and those of ranges
  *    that overlap take turns, window by window.
  * Hurd: returns nothing.
@@ -132,7 +133,7 @@ void pager_shutdown(struct pager *pager);
 /*
  * The last error of the page at ADDR (any alignment), 0 when it was last read or written without
  * one. A page whose write-out failed keeps its error, and reading it gives an error to the client,
- * until it has been written, or flushed (pager_flush).
+ * until it has been written, by the next sync maybe, or flushed (pager_flush).
  * => does not block.
  */
 error_t pager_get_error(struct pager *pager, vm_address_t addr);

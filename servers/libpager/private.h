@@ -16,8 +16,8 @@
  * eviction has overtaken (lock.c), which are not written at all.
  *
  * Errors. A page whose write-out failed is stale: the store does not have what the client wrote.
- * The error stays with the page, and goes to every pager_sync under way or, if there is none, to
- * the next one.
+ * The page is kept for the next sync (kept.c). The error stays with it, and goes to every
+ * pager_sync under way or, if there is none, to the next one.
  *
  * Control ports. Each message brings a send right for the object's control port. The name stays
  * ours as long as we hold one, even when the port has died; so a request keeps its right until it
@@ -40,6 +40,9 @@
    in the ports' queues. */
 #define PAGER_NODES 1024u
 
+/* Pages of a level that could not be written and are kept: 1 MiB. */
+#define PAGER_KEPT 256u
+
 enum pager_kind { PAGER_READ, PAGER_UNLOCK, PAGER_RETURN };
 
 /* A message that was received: a node of a level. */
@@ -56,9 +59,10 @@ struct pager_request {
 
     /* Returns; in a request, `data` is the page that answers it. */
     vm_address_t data;
-    vm_address_t memory;   /* as it came: to be released */
-    vm_size_t data_length; /* likewise */
-    uint64_t sequence;     /* the pager's n-th return */
+    vm_address_t memory;     /* as it came: to be released */
+    vm_size_t memory_length; /* what is left of it */
+    vm_size_t data_length;   /* as it came */
+    uint64_t sequence;       /* the pager's n-th return */
     bool dirty;
     bool kernel_copy;
     bool stored;    /* the store has all of it already */
@@ -95,6 +99,13 @@ enum pager_page_flags {
     PAGER_PAGE_GONE = 0x20,
     /* Pending, and its eviction has been notified: its data is history. */
     PAGER_PAGE_FREED = 0x40,
+};
+
+/* A page that could not be written (kept.c). */
+struct pager_kept {
+    struct pager_kept *next;
+    vm_offset_t offset;
+    vm_address_t data; /* a page, to be released */
 };
 
 struct pager_page {
@@ -146,6 +157,8 @@ struct pager {
 
     struct pager_page *pages; /* grows on demand */
     size_t npages;
+    size_t nstale;           /* pages whose last write-out failed */
+    struct pager_kept *kept; /* their data, as far as there was room */
 
     struct pager_window *windows;
     /* For policies. */
@@ -167,6 +180,7 @@ struct pager_requests {
     struct rt_cond work;
     struct rt_cond node_free;
     struct pager_request *free_nodes;
+    struct pager_kept *free_kept;
     struct pager_lane lanes[PAGER_WORK_COUNT];
     struct pager *gathering;   /* its returns are not scheduled yet, for more may be waiting */
     vm_size_t gathering_bytes; /* how much of it has come */
@@ -244,6 +258,12 @@ error_t pager_map_grow(struct pager *pager, vm_offset_t offset, vm_size_t length
 /* The entry of the page at OFFSET, or null when the map does not reach that far. */
 struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset);
 
+/* Note whether PAGE's last write-out failed. */
+void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale);
+
+/* The error of the first page from OFFSET up to END whose last write-out failed, or 0. */
+error_t pager_stale_error(struct pager *pager, vm_offset_t offset, uint64_t end);
+
 /* Set PAGE's error to ERROR as an entry can hold it. */
 void pager_page_set_error(struct pager_page *page, error_t error);
 
@@ -281,6 +301,22 @@ void pager_request_dispatch(struct pager *pager, struct pager_request *request);
 
 /* The same for all that wait. => level locked. */
 void pager_waiting_dispatch(struct pager *pager);
+
+/*
+ * kept.c: pages that could not be written. => level locked.
+ */
+
+/* Keep DATA, the newest of the page at OFFSET, to be written some day: it is consumed. False when
+   there is no room for it. */
+bool pager_kept_add(struct pager *pager, vm_offset_t offset, vm_address_t data);
+
+/* Keep the page at OFFSET, if it is kept, no longer; or none of PAGER's. */
+void pager_kept_drop(struct pager *pager, vm_offset_t offset);
+void pager_kept_drop_all(struct pager *pager);
+
+/* Queue what is kept of the pages from OFFSET up to END to be written. => may wait for nodes, the
+   level unlocked meanwhile; not from a worker. */
+void pager_kept_retry(struct pager *pager, vm_offset_t offset, uint64_t end);
 
 /*
  * lock.c: windows. => level locked.

@@ -40,6 +40,17 @@ static void pager_page_mark(struct pager_page *page, struct pager_request *reque
     }
 }
 
+/* What was kept of the pages of REQUEST, because it could not be written, is older than they are.
+   => level locked. */
+static void pager_return_supersede(struct pager *pager, const struct pager_request *request)
+{
+    if (pager->kept == NULL)
+        return;
+    for (vm_size_t done = 0; done < request->length; done += vm_page_size)
+        if (pager_return_has(pager, request, request->offset + done))
+            pager_kept_drop(pager, request->offset + done);
+}
+
 /* The pages of REQUEST are pending from now on. => level locked; the map covers them. */
 static void pager_return_mark(struct pager *pager, struct pager_request *request, bool dirty)
 {
@@ -53,6 +64,7 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
             page->flags &= (uint8_t)~PAGER_PAGE_STORED;
         pager_page_mark(page, request, copying);
     }
+    pager_return_supersede(pager, request);
 }
 
 /* Null if REQUEST may be written, its length clipped; else what is wrong. => level locked. */
@@ -132,6 +144,7 @@ kern_return_t S_memory_object_data_return(mach_port_t memory_object, mach_port_t
                                     .offset = offset,
                                     .data = data,
                                     .memory = data,
+                                    .memory_length = dataCnt,
                                     .data_length = dataCnt,
                                     .kernel_copy = kernel_copy != FALSE};
 
@@ -224,6 +237,8 @@ static bool pager_evict(struct pager *pager, vm_offset_t offset)
     page = pager_page_lookup(pager, offset);
     evicted = page->npending == 1 && (page->flags & PAGER_PAGE_REQUESTED) == 0;
     if (evicted) {
+        pager_page_set_stale(pager, page, false);
+        pager_kept_drop(pager, offset);
         page->flags = (page->flags & PAGER_PAGE_GONE) | PAGER_PAGE_FREED;
         page->error = 0;
     }
@@ -240,6 +255,35 @@ static void pager_return_notify(struct pager *pager, const struct pager_request 
             pager_notify_evict(pager->upi, returned->offset + done);
 }
 
+/* Keep the page at OFFSET of RETURNED, whose memory up to it is released. => level locked. */
+static void pager_return_keep_page(struct pager *pager, struct pager_request *returned,
+                                   vm_offset_t offset)
+{
+    vm_address_t end = returned->memory + returned->memory_length;
+    vm_address_t data = end - returned->data_length + (offset - returned->offset);
+
+    if (!pager_kept_add(pager, offset, data))
+        return;
+    pager_data_release(returned->memory, data - returned->memory);
+    returned->memory = data + vm_page_size;
+    returned->memory_length = end - returned->memory;
+}
+
+/* Keep what of RETURNED could not be written, if it is the newest that there is. */
+static void pager_return_keep(struct pager *pager, struct pager_request *returned)
+{
+    struct pager_page *page;
+
+    rt_mutex_lock(&pager->level->lock);
+    for (vm_size_t done = 0; done < returned->length && pager->nstale > 0; done += vm_page_size) {
+        page = pager_page_lookup(pager, returned->offset + done);
+        if ((page->flags & PAGER_PAGE_STALE) != 0 && page->npending == 0 && !returned->stored &&
+            pager_return_has(pager, returned, returned->offset + done))
+            pager_return_keep_page(pager, returned, returned->offset + done);
+    }
+    rt_mutex_unlock(&pager->level->lock);
+}
+
 void pager_return_complete(struct pager *pager, struct pager_request *returned)
 {
     struct pager_list answers;
@@ -251,7 +295,8 @@ void pager_return_complete(struct pager *pager, struct pager_request *returned)
     pager_return_settle(pager, returned);
     rt_mutex_unlock(&pager->level->lock);
     pager_return_answer(pager, &answers);
-    pager_data_release(returned->memory, returned->data_length);
+    pager_return_keep(pager, returned);
+    pager_data_release(returned->memory, returned->memory_length);
     pager_request_trace(pager, returned);
 
     rt_mutex_lock(&pager->level->lock);

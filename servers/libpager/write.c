@@ -25,7 +25,7 @@ static void pager_note_written(struct pager *pager, vm_offset_t offset, vm_size_
     page = pager_page_lookup(pager, offset);
     end = page + length / vm_page_size;
     for (; page < end; page++) {
-        page->flags &= (uint8_t)~PAGER_PAGE_STALE;
+        pager_page_set_stale(pager, page, false);
         if ((page->flags & PAGER_PAGE_DENIED) == 0)
             page->error = 0;
         if (page->npending == 1) /* else something newer is on its way */
@@ -41,7 +41,7 @@ static void pager_note_failed(struct pager *pager, vm_offset_t offset, error_t e
 
     rt_mutex_lock(&pager->level->lock);
     page = pager_page_lookup(pager, offset);
-    page->flags |= PAGER_PAGE_STALE;
+    pager_page_set_stale(pager, page, true);
     page->flags &= (uint8_t)~PAGER_PAGE_STORED;
     pager_page_set_error(page, error);
     pager_error_report(pager, error);

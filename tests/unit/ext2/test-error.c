@@ -36,7 +36,7 @@ static size_t count_missing(struct node *node)
     return count;
 }
 
-SERVER_TEST(a_write_error_reaches_one_sync_and_other_pages_are_written, ALL_BLOCK_SIZES)
+SERVER_TEST(a_write_error_reaches_each_sync_until_the_page_can_be_written, ALL_BLOCK_SIZES)
 {
     struct node *node = file_create();
 
@@ -45,12 +45,11 @@ SERVER_TEST(a_write_error_reaches_one_sync_and_other_pages_are_written, ALL_BLOC
     client_write(node, 0, bytes, SIZE);
     fail_page(node, 5, MEMSTORE_WRITE, true);
     check_equal(file_sync(node, true), EIO);
-    check_equal(file_sync(node, true), 0);
+    check_equal(file_sync(node, true), EIO);
     check(count_missing(node) <= PAGE);
     client_expect(node, 0, bytes, SIZE); /* memory has it still */
 
     fail_page(node, 5, MEMSTORE_WRITE, false);
-    client_write(node, 5 * PAGE, bytes + 5 * PAGE, PAGE);
     client_sync(node);
     check(content_equals("file", bytes, SIZE));
     node_deref(node);
@@ -90,8 +89,8 @@ SERVER_TEST(a_write_error_survives_a_truncate, ALL_BLOCK_SIZES)
     check_equal(file_sync(node, true), EIO);
     client_truncate(node, SIZE);
     client_expect(node, 3 * PAGE + 100, NULL, SIZE - 3 * PAGE - 100);
-    check_equal(file_sync(node, true), 0);
     fail_page(node, 1, MEMSTORE_WRITE, false);
+    check_equal(file_sync(node, true), 0);
     client_truncate(node, 0);
     node_deref(node);
 }
@@ -194,7 +193,7 @@ SERVER_TEST(zeros_that_cannot_be_written_are_an_error_of_the_sync, ALL_BLOCK_SIZ
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_write_error_reaches_one_sync_and_other_pages_are_written),
+        cmocka_unit_test(a_write_error_reaches_each_sync_until_the_page_can_be_written),
         cmocka_unit_test(a_write_error_without_a_sync_reaches_the_next_one),
         cmocka_unit_test(a_write_error_survives_a_truncate),
         cmocka_unit_test(a_read_error_is_the_readers_and_the_server_lives),

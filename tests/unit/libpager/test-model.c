@@ -135,28 +135,36 @@ static void model_pageout(void)
         mock_pageout(f.object, model_page());
 }
 
-/* After a sync that wrote everything the disk is the model. */
+/* After a sync that wrote everything the disk is the model; also where pages could not be written
+   before, for they were kept, but for those whose eviction was notified. */
 static void model_check_disk(void)
 {
-    for (size_t i = 0; i < NPAGES; i++)
+    for (size_t i = 0; i < NPAGES; i++) {
+        if (!model.bad[i] && !model.notify)
+            model.suspect[i] = false;
         if (!model.suspect[i] && backend_value(f.upi, i) != model.newest[i])
             mock_fail("page %zu is %" PRIu64 " on the disk and not %" PRIu64, i,
                       backend_value(f.upi, i), model.newest[i]);
+    }
 }
 
-/* A sync's ERROR is that of the writes that failed since the last one that reported any. */
-static void model_check_error(error_t error)
+/* A sync's ERROR says whether writes failed since the last one that reported any, or pages of its
+   range are still not written. */
+static void model_check_error(error_t error, size_t page, size_t npages)
 {
     size_t nfailed = backend_get(f.upi, nfailed);
+    bool expected = nfailed > model.nreported;
 
-    if (error != (nfailed > model.nreported ? EIO : 0))
+    for (size_t i = page; i < page + npages; i++)
+        expected |= pager_get_error(f.upi->pager, i * PAGE) != 0;
+    if (error != (expected ? EIO : 0))
         mock_fail("sync says %d, and %zu writes failed", error, nfailed - model.nreported);
     model.nreported = nfailed;
 }
 
 static void model_sync(void)
 {
-    model_check_error(pager_sync(f.upi->pager, 1));
+    model_check_error(pager_sync(f.upi->pager, 1), 0, NPAGES);
     model_check_disk();
 }
 
@@ -168,12 +176,13 @@ static void model_sync_some(void)
     if (random_below(&model.random, 2) == 0)
         mock_check(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 0) == 0);
     else
-        model_check_error(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 1));
+        model_check_error(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 1), page,
+                          npages);
 }
 
 static void model_return(void)
 {
-    model_check_error(pager_return(f.upi->pager, 1));
+    model_check_error(pager_return(f.upi->pager, 1), 0, NPAGES);
     model_check_disk();
     for (size_t i = 0; i < NPAGES; i++)
         mock_check(!mock_resident(f.object, i));
@@ -185,7 +194,7 @@ static void model_flush(void)
     size_t page = model_page();
 
     settle();
-    model_check_error(pager_flush_some(f.upi->pager, page * PAGE, PAGE, 1));
+    model_check_error(pager_flush_some(f.upi->pager, page * PAGE, PAGE, 1), 0, 0);
     settle();
     model.newest[page] = backend_value(f.upi, page);
     model.suspect[page] = model.bad[page];

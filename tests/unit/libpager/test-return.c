@@ -68,7 +68,7 @@ static void bulk_write_without_progress_ends_and_is_complained_about(void **stat
     end();
 }
 
-static void write_error_reaches_the_next_sync_and_only_that(void **state)
+static void write_error_reaches_each_sync_until_the_page_was_written(void **state)
 {
     (void)state;
     start(8);
@@ -78,6 +78,90 @@ static void write_error_reaches_the_next_sync_and_only_that(void **state)
     mock_receiver_wait(f.bucket);
     assert_int_equal(pager_sync(f.upi->pager, 0), 0);
     assert_int_equal(pager_sync(f.upi->pager, 1), ENOSPC);
+    assert_int_equal(pager_sync(f.upi->pager, 1), ENOSPC);
+    assert_int_equal(pager_sync_some(f.upi->pager, 4 * PAGE, 4 * PAGE, 1), 0);
+    assert_int_equal(backend_value(f.upi, 3), 0);
+    backend_set_bad(f.upi, 3, 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 3), 10);
+    assert_int_equal(pager_get_error(f.upi->pager, 3 * PAGE), 0);
+    end();
+}
+
+/* Whether or not the kernel takes its copy for clean. */
+static void page_that_could_not_be_written_is_kept_and_tried_again(void **state)
+{
+    (void)state;
+    start(MESSAGE_PAGES);
+    backend_set_bad(f.upi, 0, EIO);
+    backend_set_bad(f.upi, 17, EIO);
+    backend_set_bad(f.upi, 18, EIO);
+    backend_set_bad(f.upi, MESSAGE_PAGES - 1, EIO);
+    mock_fill(f.object, 0, MESSAGE_PAGES, 7);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    assert_int_equal(mock_memory(), 4 * PAGE);
+    assert_true(mock_pageout(f.object, 17)); /* clean: without a word */
+    backend_set_bad(f.upi, 17, 0);
+    backend_set_bad(f.upi, 18, 0);
+    assert_int_equal(pager_sync_some(f.upi->pager, 16 * PAGE, 2 * PAGE, 1), 0);
+    assert_int_equal(backend_value(f.upi, 17), 24);
+    assert_int_equal(backend_value(f.upi, 18), 0);
+    assert_int_equal(pager_return(f.upi->pager, 1), EIO);
+    assert_int_equal(backend_value(f.upi, 18), 25);
+    assert_int_equal(mock_memory(), 2 * PAGE);
+    end();
+}
+
+static void page_that_could_not_be_written_is_not_kept_beside_newer_data(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_bad(f.upi, 1, EIO);
+    mock_fill(f.object, 1, 1, 7);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    assert_int_equal(mock_write(f.object, 1, 8), KERN_SUCCESS);
+    assert_true(mock_pageout(f.object, 1)); /* fails, too */
+    backend_await(f.upi, nfailed, 2);
+    backend_set_bad(f.upi, 1, 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO); /* so it was, before */
+    assert_int_equal(backend_value(f.upi, 1), 8);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_get(f.upi, nwrites), 3 + 2); /* two failed twice: whole, then alone */
+    end();
+}
+
+static void page_that_could_not_be_written_is_forgotten_when_it_is_flushed(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_bad(f.upi, 1, EIO);
+    mock_fill(f.object, 1, 1, 7);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    assert_int_equal(pager_flush(f.upi->pager, 1), 0);
+    backend_set_bad(f.upi, 1, 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 1), 0);
+    end();
+}
+
+static void pages_beyond_what_can_be_kept_are_reported_but_lost(void **state)
+{
+    size_t nwritten = 0;
+
+    (void)state;
+    start(2 * PAGER_KEPT);
+    for (size_t i = 0; i < 2 * PAGER_KEPT; i++)
+        backend_set_bad(f.upi, i, EIO);
+    mock_fill(f.object, 0, 2 * PAGER_KEPT, 1);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    assert_int_equal(mock_memory(), PAGER_KEPT * PAGE);
+    for (size_t i = 0; i < 2 * PAGER_KEPT; i++)
+        backend_set_bad(f.upi, i, 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+    for (size_t i = 0; i < 2 * PAGER_KEPT; i++)
+        nwritten += backend_value(f.upi, i) == i + 1;
+    assert_int_equal(nwritten, PAGER_KEPT);
+    assert_int_equal(pager_flush(f.upi->pager, 1), 0);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     end();
 }
@@ -106,7 +190,8 @@ static void first_of_several_write_errors_before_a_sync_is_the_one_reported(void
     assert_true(mock_pageout(f.object, 5));
     backend_await(f.upi, nfailed, 2);
     assert_int_equal(pager_sync(f.upi->pager, 1), ENOSPC);
-    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    backend_set_bad(f.upi, 2, 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
     end();
 }
 
@@ -447,7 +532,11 @@ int main(void)
         cmocka_unit_test(bulk_write_that_stops_early_is_called_again_for_the_rest),
         cmocka_unit_test(server_without_bulk_writes_gets_single_pages),
         cmocka_unit_test(bulk_write_without_progress_ends_and_is_complained_about),
-        cmocka_unit_test(write_error_reaches_the_next_sync_and_only_that),
+        cmocka_unit_test(write_error_reaches_each_sync_until_the_page_was_written),
+        cmocka_unit_test(page_that_could_not_be_written_is_kept_and_tried_again),
+        cmocka_unit_test(page_that_could_not_be_written_is_not_kept_beside_newer_data),
+        cmocka_unit_test(page_that_could_not_be_written_is_forgotten_when_it_is_flushed),
+        cmocka_unit_test(pages_beyond_what_can_be_kept_are_reported_but_lost),
         cmocka_unit_test(first_of_several_write_errors_is_the_one_reported),
         cmocka_unit_test(first_of_several_write_errors_before_a_sync_is_the_one_reported),
         cmocka_unit_test(failed_run_costs_the_bad_page_alone),

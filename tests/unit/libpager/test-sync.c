@@ -402,6 +402,7 @@ static void error_during_overlapping_syncs_reaches_each_of_them(void **state)
     backend_set(f.upi, hold_writes, false);
     assert_int_equal(syncer_join(&first), EIO);
     assert_int_equal(syncer_join(&second), EIO);
+    backend_set_bad(f.upi, 3, 0);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
     end();
 }

@@ -187,7 +187,7 @@ static bool pager_worker_do(struct pager_requests *level, enum pager_work work)
     struct pager_lane *lane = &level->lanes[work];
     struct pager *pager;
 
-    if (lane->head == NULL || lane->nbusy + 1 == level->nworkers)
+    if (lane->head == NULL || lane->nbusy + 1 == level->nworkers || level->ninhibits > 0)
         return false;
     pager = pager_lane_pop(lane, work);
     pager->nrefs++;
@@ -196,10 +196,33 @@ static bool pager_worker_do(struct pager_requests *level, enum pager_work work)
         pager_worker_read(pager);
     else
         pager_worker_write(pager);
-    lane->nbusy--;
     pager_deref(pager);
     rt_mutex_lock(&level->lock);
+    lane->nbusy--;
+    if (level->ninhibits > 0)
+        rt_cond_broadcast(&level->idle);
     return true;
+}
+
+error_t pager_inhibit_workers(struct pager_requests *requests)
+{
+    const struct pager_lane *lanes = requests->lanes;
+
+    rt_level_check(requests->rank, "pager_inhibit_workers");
+    rt_mutex_lock(&requests->lock);
+    requests->ninhibits++;
+    while (lanes[PAGER_WORK_READ].nbusy + lanes[PAGER_WORK_WRITE].nbusy > 0)
+        rt_cond_wait(&requests->idle, &requests->lock);
+    rt_mutex_unlock(&requests->lock);
+    return 0;
+}
+
+void pager_resume_workers(struct pager_requests *requests)
+{
+    rt_mutex_lock(&requests->lock);
+    if (--requests->ninhibits == 0)
+        rt_cond_broadcast(&requests->work);
+    rt_mutex_unlock(&requests->lock);
 }
 
 static void pager_worker(void *arg)
@@ -226,6 +249,7 @@ static struct pager_requests *pager_level_create(struct port_bucket *bucket, uns
     rt_mutex_init(&level->lock, "pager_level");
     rt_cond_init(&level->work, "pager_work");
     rt_cond_init(&level->node_free, "pager_node");
+    rt_cond_init(&level->idle, "pager_idle");
     for (size_t i = 0; i < PAGER_WORK_COUNT; i++)
         level->lanes[i].tail = &level->lanes[i].head;
     for (size_t i = 0; i < PAGER_NODES; i++) {

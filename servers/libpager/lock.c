@@ -98,6 +98,8 @@ void pager_windows_abandon(struct pager *pager)
         if (!window->completed)
             pager_window_complete(pager, window);
     }
+    pager->nchanging = 0;
+    rt_cond_broadcast(&pager->changed);
 }
 
 void pager_windows_note(struct pager *pager, uint64_t sequence)

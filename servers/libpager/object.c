@@ -101,12 +101,18 @@ kern_return_t S_memory_object_supply_completed(mach_port_t memory_object,
     return KERN_SUCCESS;
 }
 
-/* Only after a memory_object_change_attributes that asks for it. */
+/* The answer to memory_object_change_attributes; whoever asked first is answered first. */
 kern_return_t S_memory_object_change_completed(mach_port_t memory_object, boolean_t may_cache,
                                                memory_object_copy_strategy_t copy_strategy)
 {
-    (void)memory_object;
+    struct pager *pager = pager_lookup_lock(memory_object);
+
     (void)may_cache;
     (void)copy_strategy;
+    if (pager == NULL)
+        return KERN_SUCCESS;
+    if (pager->nchanging > 0 && --pager->nchanging == 0)
+        rt_cond_broadcast(&pager->changed);
+    rt_mutex_unlock(&pager->level->lock);
     return KERN_SUCCESS;
 }

@@ -37,10 +37,28 @@ error_pager:
     return NULL;
 }
 
+struct pager *pager_create_alloc(size_t size, struct port_bucket *bucket, boolean_t may_cache,
+                                 memory_object_copy_strategy_t copy_strategy,
+                                 boolean_t notify_on_evict)
+{
+    struct user_pager_info *upi = calloc(1, size);
+    struct pager *pager;
+
+    if (upi == NULL)
+        return NULL;
+    pager = pager_create(upi, bucket, may_cache, copy_strategy, notify_on_evict);
+    if (pager == NULL)
+        free(upi);
+    else
+        pager->owns_upi = true;
+    return pager;
+}
+
 /* => level locked on entry, not on return. */
 static void pager_free(struct pager *pager)
 {
     struct user_pager_info *upi = pager->upi;
+    bool owns_upi = pager->owns_upi;
 
     rt_assert(pager->windows == NULL && pager->listeners == NULL);
     if (pager->level->gathering == pager) /* all that was gathered has been written already */
@@ -50,6 +68,8 @@ static void pager_free(struct pager *pager)
     free(pager->pages);
     free(pager);
     pager_clear_user_data(upi);
+    if (owns_upi)
+        free(upi);
 }
 
 void pager_deref(struct pager *pager)
@@ -128,6 +148,29 @@ void pager_set_class(struct pager *pager, enum rt_class class)
 {
     rt_mutex_lock(&pager->level->lock);
     pager->class = class;
+    rt_mutex_unlock(&pager->level->lock);
+}
+
+void pager_change_attributes(struct pager *pager, boolean_t may_cache,
+                             memory_object_copy_strategy_t copy_strategy, int wait)
+{
+    mach_port_t control;
+
+    if (wait != 0)
+        pager_level_check(pager, "pager_change_attributes");
+    rt_mutex_lock(&pager->level->lock);
+    pager->may_cache = may_cache;
+    pager->copy_strategy = copy_strategy;
+    control = pager_control_ref(pager);
+    if (control != MACH_PORT_NULL) {
+        pager->nchanging++;
+        rt_mutex_unlock(&pager->level->lock);
+        memory_object_change_attributes(control, may_cache, copy_strategy, pager->port);
+        pager_right_drop(control);
+        rt_mutex_lock(&pager->level->lock);
+    }
+    while (wait != 0 && pager->nchanging > 0)
+        rt_cond_wait(&pager->changed, &pager->level->lock);
     rt_mutex_unlock(&pager->level->lock);
 }
 

@@ -9,6 +9,9 @@
  * answers the kernel: it reads pages in, writes returned pages out, and keeps every error until
  * somebody has been told.
  *
+ * What the Hurd has and this library has not: pager_create_ro_port (memory_object_create_proxy
+ * makes such a port of pager_get_port's), and weak references (pager_dropweak).
+ *
  * Units: offsets and lengths are bytes in the object, multiples of vm_page_size unless said
  * otherwise. A write error is an errno value.
  *
@@ -19,6 +22,7 @@
 #define LIBPAGER_PAGER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "librt/counter.h"
 #include "librt/error.h"
@@ -45,6 +49,14 @@ error_t pager_start_workers(struct port_bucket *bucket, struct pager_requests **
 error_t pager_start_workers_named(struct port_bucket *bucket, const char *name,
                                   unsigned int nworkers, struct pager_requests **requests);
 
+/* Have the workers of REQUESTS begin nothing new until pager_resume_workers has been called as
+   often. Messages are received and queued meanwhile. => blocks until all are idle; not from a
+   worker. */
+error_t pager_inhibit_workers(struct pager_requests *requests);
+
+/* => does not block. */
+void pager_resume_workers(struct pager_requests *requests);
+
 /*
  * Create a pager for UPI with a port in BUCKET, ready for requests. MAY_CACHE and COPY_STRATEGY are
  * what the kernel is told in memory_object_ready. With NOTIFY_ON_EVICT pages are supplied as
@@ -55,6 +67,12 @@ error_t pager_start_workers_named(struct port_bucket *bucket, const char *name,
 struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *bucket,
                            boolean_t may_cache, memory_object_copy_strategy_t copy_strategy,
                            boolean_t notify_on_evict);
+
+/* The same with a UPI of SIZE bytes, all zero, that the library makes, and frees behind
+   pager_clear_user_data. */
+struct pager *pager_create_alloc(size_t size, struct port_bucket *bucket, boolean_t may_cache,
+                                 memory_object_copy_strategy_t copy_strategy,
+                                 boolean_t notify_on_evict);
 
 /* What PAGER was created for. => does not block. */
 struct user_pager_info *pager_get_upi(struct pager *pager);
@@ -120,6 +138,27 @@ error_t pager_return_some(struct pager *pager, vm_address_t start, vm_size_t len
  */
 error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_offset_t page,
                          vm_address_t buf);
+
+/*
+ * Tell the kernel that MAY_CACHE and COPY_STRATEGY are others than when PAGER was created; a kernel
+ * that maps the object later is told at once. With WAIT, return when the kernel says that it knows.
+ * => may block; from any thread but a worker of this level if WAIT.
+ */
+void pager_change_attributes(struct pager *pager, boolean_t may_cache,
+                             memory_object_copy_strategy_t copy_strategy, int wait);
+
+/*
+ * Copy *SIZE bytes between OTHER and OFFSET (any alignment) in PAGER's object, of which MEMOBJ is a
+ * send right: out of the object if PROT is VM_PROT_READ, into it if it has VM_PROT_WRITE too. *SIZE
+ * becomes how many bytes, from the start, have been copied for sure. Neither side needs to be
+ * memory that can be touched. The object is mapped for it; if nobody else has it mapped, its pages
+ * are returned one by one behind that.
+ * => may block for as long as pagers do; not from a worker of this level; ENOMEM; EIO: memory, on
+ *    one side or the other, could not be touched. Needs rt_guard_setup.
+ * Hurd: an error that a page's pager has given is found with pager_get_error.
+ */
+error_t pager_memcpy(struct pager *pager, mach_port_t memobj, vm_offset_t offset, void *other,
+                     size_t *size, vm_prot_t prot);
 
 /*
  * End PAGER: its port is destroyed and the kernel drops the object, with what it has not returned.

@@ -138,6 +138,7 @@ struct pager_listener {
 struct pager {
     struct pager_requests *level;
     struct user_pager_info *upi;
+    bool owns_upi;      /* pager_create_alloc made it */
     unsigned int nrefs; /* the user's, and one for each node that is the pager's */
     mach_port_t port;
     enum rt_class class;
@@ -149,6 +150,7 @@ struct pager {
     bool notify_on_evict;
     mach_port_t control;
     mach_port_t name;
+    unsigned int nchanging; /* changes of attributes that the kernel has not answered */
 
     struct pager_list todo[PAGER_WORK_COUNT]; /* requests to be served, returns to be written */
     bool queued[PAGER_WORK_COUNT];            /* in the lane; or a worker is writing */
@@ -185,6 +187,8 @@ struct pager_requests {
     struct pager *gathering;   /* its returns are not scheduled yet, for more may be waiting */
     vm_size_t gathering_bytes; /* how much of it has come */
     unsigned int nworkers;
+    unsigned int ninhibits; /* pager_inhibit_workers, not resumed */
+    struct rt_cond idle;    /* an inhibited worker has become idle */
     struct rt_counter data_request[RT_CLASS_COUNT];
     struct rt_counter data_return[RT_CLASS_COUNT];
 };

@@ -71,6 +71,8 @@ struct mock_object {
     struct mock_port *name;
     bool ready;
     bool destroyed;
+    boolean_t may_cache;
+    memory_object_copy_strategy_t copy_strategy;
     size_t batch;
     size_t npaging; /* threads inside */
     size_t npages;
@@ -482,7 +484,7 @@ static void message_copyout(const struct message *message, struct mock_delivery 
     if (delivery->id == MOCK_TERMINATE) {
         delivery->control = copyout_receive(message->control);
         delivery->name = copyout_receive(message->name);
-    } else {
+    } else if (delivery->id != MOCK_CHANGE_COMPLETED) {
         delivery->control = copyout_send(message->control);
         delivery->name = copyout_send(message->name);
     }
@@ -1006,6 +1008,26 @@ bool mock_precious(struct mock_object *object, size_t i)
     return precious;
 }
 
+boolean_t mock_may_cache(struct mock_object *object)
+{
+    boolean_t may_cache;
+
+    enter();
+    may_cache = object->may_cache;
+    leave();
+    return may_cache;
+}
+
+memory_object_copy_strategy_t mock_copy_strategy(struct mock_object *object)
+{
+    memory_object_copy_strategy_t copy_strategy;
+
+    enter();
+    copy_strategy = object->copy_strategy;
+    leave();
+    return copy_strategy;
+}
+
 bool mock_destroyed(struct mock_object *object)
 {
     bool destroyed;
@@ -1075,15 +1097,34 @@ kern_return_t memory_object_ready(mach_port_t control, boolean_t may_cache,
 {
     struct mock_object *object;
 
-    (void)may_cache;
-    (void)copy_strategy;
     enter();
     object = object_lookup(control);
-    if (object != NULL)
+    if (object != NULL) {
         object->ready = true;
+        object->may_cache = may_cache;
+        object->copy_strategy = copy_strategy;
+    }
     changed_signal();
     leave();
     return KERN_SUCCESS;
+}
+
+kern_return_t memory_object_change_attributes(mach_port_t control, boolean_t may_cache,
+                                              memory_object_copy_strategy_t copy_strategy,
+                                              mach_port_t reply_to)
+{
+    struct mock_object *object;
+
+    mock_check(reply_to != MACH_PORT_NULL);
+    enter();
+    object = object_lookup(control);
+    if (object != NULL) {
+        object->may_cache = may_cache;
+        object->copy_strategy = copy_strategy;
+        message_send(object, (struct mock_delivery){.id = MOCK_CHANGE_COMPLETED});
+    }
+    leave();
+    return object == NULL ? MACH_SEND_INVALID_DEST : KERN_SUCCESS;
 }
 
 kern_return_t memory_object_destroy(mach_port_t control, kern_return_t reason)

@@ -62,6 +62,8 @@ bool mock_resident(struct mock_object *object, size_t page);
 bool mock_dirty(struct mock_object *object, size_t page);
 bool mock_precious(struct mock_object *object, size_t page);
 bool mock_destroyed(struct mock_object *object);
+boolean_t mock_may_cache(struct mock_object *object);
+memory_object_copy_strategy_t mock_copy_strategy(struct mock_object *object);
 
 /* Send a data_return as it is, with fresh memory of LENGTH bytes; VALUE in each page. */
 void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t length,
@@ -113,6 +115,7 @@ enum mock_id {
     MOCK_DATA_REQUEST,
     MOCK_DATA_UNLOCK,
     MOCK_LOCK_COMPLETED,
+    MOCK_CHANGE_COMPLETED,
     MOCK_DATA_RETURN,
     MOCK_NO_SENDERS,
 };

@@ -25,6 +25,9 @@ static void receive_handle(const struct mock_delivery *m)
     case MOCK_LOCK_COMPLETED:
         S_memory_object_lock_completed(m->object, m->control, m->offset, m->length);
         break;
+    case MOCK_CHANGE_COMPLETED:
+        S_memory_object_change_completed(m->object, FALSE, MEMORY_OBJECT_COPY_NONE);
+        break;
     case MOCK_DATA_RETURN:
         S_memory_object_data_return(m->object, m->control, m->offset, m->data,
                                     (mach_msg_type_number_t)m->length, m->dirty, m->kernel_copy);

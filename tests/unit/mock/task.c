@@ -31,6 +31,7 @@ struct mapping {
     struct mapping *next;
     uintptr_t start;
     size_t bytes;
+    size_t offset;              /* in the object, of its first byte */
     struct mock_object *object; /* null: cannot be touched */
     bool touchable;
 };
@@ -146,12 +147,12 @@ kern_return_t vm_map(mach_port_t task, vm_address_t *address, vm_size_t size, vm
                      boolean_t copy, vm_prot_t protection, vm_prot_t max_protection,
                      vm_inherit_t inheritance)
 {
-    struct mapping mapping = {.bytes = size, .touchable = touchable};
+    struct mapping mapping = {.bytes = size, .offset = offset, .touchable = touchable};
 
     mock_check(task == mach_task_self() && size % PAGE == 0 && mask == 0 && anywhere &&
-               offset == 0 && !copy && protection == max_protection &&
-               inheritance == VM_INHERIT_NONE);
-    mapping.object = mock_object_map(memory_object, size / PAGE, mapping.touchable);
+               offset % PAGE == 0 && (offset == 0 || !mapping.touchable) && !copy &&
+               protection == max_protection && inheritance == VM_INHERIT_NONE);
+    mapping.object = mock_object_map(memory_object, (offset + size) / PAGE, mapping.touchable);
     if (mapping.touchable)
         task_faults_setup();
     mapping.start = mapping.touchable ? (uintptr_t)mock_object_view(mapping.object)
@@ -192,8 +193,9 @@ static struct mock_place place_of(uintptr_t address)
 
     if (!mapping_lookup(address, &mapping))
         return (struct mock_place){.plain = (void *)address};
-    return (struct mock_place){
-        .object = mapping.object, .offset = address - mapping.start, .bad = mapping.object == NULL};
+    return (struct mock_place){.object = mapping.object,
+                               .offset = mapping.offset + (address - mapping.start),
+                               .bad = mapping.object == NULL};
 }
 
 static size_t left_in_page(uintptr_t address)

@@ -106,6 +106,9 @@ kern_return_t memory_object_data_error(mach_port_t control, vm_offset_t offset, 
 kern_return_t memory_object_lock_request(mach_port_t control, vm_offset_t offset, vm_size_t size,
                                          memory_object_return_t should_return, boolean_t flush,
                                          vm_prot_t lock, mach_port_t reply_to);
+kern_return_t memory_object_change_attributes(mach_port_t control, boolean_t may_cache,
+                                              memory_object_copy_strategy_t copy_strategy,
+                                              mach_port_t reply_to);
 kern_return_t memory_object_destroy(mach_port_t control, kern_return_t reason);
 
 #endif

@@ -100,7 +100,26 @@ void backend_policy(const char *name)
     pager_policy_set(policy);
 }
 
-/* Write COUNT pages up to the first that is bad. => locked. */
+void backend_resize(struct user_pager_info *upi, size_t npages)
+{
+    size_t before;
+
+    pthread_mutex_lock(&upi->lock);
+    before = (upi->size + PAGE - 1) / PAGE;
+    upi->size = npages * PAGE;
+    pthread_mutex_unlock(&upi->lock);
+    if (npages >= before)
+        return;
+    pager_flush_some(upi->pager, npages * PAGE, (before - npages) * PAGE, 1);
+    pthread_mutex_lock(&upi->lock);
+    for (size_t i = npages; i < before; i++) {
+        memset(upi->disk + i * WORDS, 0, PAGE);
+        upi->has[i] = false;
+    }
+    pthread_mutex_unlock(&upi->lock);
+}
+
+/* Write COUNT pages up to the first that is bad; those behind the end are dropped. => locked. */
 static size_t backend_store(struct user_pager_info *upi, size_t page, const void *data,
                             size_t count)
 {
@@ -108,6 +127,8 @@ static size_t backend_store(struct user_pager_info *upi, size_t page, const void
 
     mock_check(page + count <= upi->npages);
     for (done = 0; done < count && upi->bad[page + done] == 0; done++) {
+        if ((page + done) * PAGE >= upi->size)
+            continue;
         memcpy(upi->disk + (page + done) * WORDS, (const char *)data + done * PAGE, PAGE);
         upi->has[page + done] = true;
     }

@@ -96,6 +96,12 @@ void backend_set_bad(struct user_pager_info *upi, size_t page, error_t error);
 /* Let COUNT writes go on although writes are held, and wait until they have ended. */
 void backend_step_writes(struct user_pager_info *upi, size_t count);
 
+/* The object ends before page NPAGES from now on, as a file does that is truncated or extended:
+   what is behind it is dropped from memory, is not written any more, and is not there when it grows
+   again.
+   => the pages behind both ends are nobody's while this goes on. */
+void backend_resize(struct user_pager_info *upi, size_t npages);
+
 /* Use the policy called NAME. */
 void backend_policy(const char *name);
 

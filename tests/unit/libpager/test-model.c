@@ -77,6 +77,7 @@ static void settle(void)
 static struct {
     uint64_t random;
     bool notify;
+    size_t npages;           /* of the object, for now */
     uint64_t newest[NPAGES]; /* what the client wrote last */
     bool suspect[NPAGES];
     bool bad[NPAGES];
@@ -86,7 +87,7 @@ static struct {
 
 static size_t model_page(void)
 {
-    return random_below(&model.random, NPAGES);
+    return random_below(&model.random, model.npages);
 }
 
 static void model_write(void)
@@ -105,7 +106,7 @@ static void model_write_run(void)
     size_t page = model_page();
     size_t end = page + 1 + random_below(&model.random, 80);
 
-    for (; page < end && page < NPAGES; page++)
+    for (; page < end && page < model.npages; page++)
         if (mock_write(f.object, page, ++model.next_value) == KERN_SUCCESS)
             model.newest[page] = model.next_value;
         else
@@ -139,7 +140,7 @@ static void model_pageout(void)
    before, for they were kept, but for those whose eviction was notified. */
 static void model_check_disk(void)
 {
-    for (size_t i = 0; i < NPAGES; i++) {
+    for (size_t i = 0; i < model.npages; i++) {
         if (!model.bad[i] && !model.notify)
             model.suspect[i] = false;
         if (!model.suspect[i] && backend_value(f.upi, i) != model.newest[i])
@@ -164,14 +165,14 @@ static void model_check_error(error_t error, size_t page, size_t npages)
 
 static void model_sync(void)
 {
-    model_check_error(pager_sync(f.upi->pager, 1), 0, NPAGES);
+    model_check_error(pager_sync(f.upi->pager, 1), 0, model.npages);
     model_check_disk();
 }
 
 static void model_sync_some(void)
 {
     size_t page = model_page();
-    size_t npages = 1 + random_below(&model.random, NPAGES - page);
+    size_t npages = 1 + random_below(&model.random, model.npages - page);
 
     if (random_below(&model.random, 2) == 0)
         mock_check(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 0) == 0);
@@ -182,7 +183,7 @@ static void model_sync_some(void)
 
 static void model_return(void)
 {
-    model_check_error(pager_return(f.upi->pager, 1), 0, NPAGES);
+    model_check_error(pager_return(f.upi->pager, 1), 0, model.npages);
     model_check_disk();
     for (size_t i = 0; i < NPAGES; i++)
         mock_check(!mock_resident(f.object, i));
@@ -202,6 +203,25 @@ static void model_flush(void)
     model_read_page(page);
 }
 
+/* What lay behind the end is gone, also when the object grows over it again. */
+static void model_resize(void)
+{
+    size_t npages = 1 + random_below(&model.random, NPAGES);
+    uint64_t value;
+
+    backend_resize(f.upi, npages);
+    for (size_t i = npages; i < model.npages; i++) {
+        model.newest[i] = 0;
+        model.suspect[i] = model.bad[i];
+        mock_check(!mock_resident(f.object, i));
+    }
+    if (npages < NPAGES)
+        mock_check(mock_read(f.object, npages, &value) == KERN_MEMORY_ERROR);
+    if (npages < model.npages)
+        model.nreported = backend_get(f.upi, nfailed); /* the flush has been told */
+    model.npages = npages;
+}
+
 static void model_remap(void)
 {
     mock_unmap(f.object);
@@ -214,6 +234,8 @@ static void model_fail(void)
 {
     size_t page = random_below(&model.random, 8) * 20;
 
+    if (page >= model.npages)
+        return;
     settle();
     model.bad[page] = !model.bad[page];
     model.suspect[page] = true;
@@ -231,9 +253,10 @@ static void model_behave(void)
 static void model_step(void)
 {
     static void (*const steps[])(void) = {
-        model_write,   model_write,   model_write_run, model_write_run, model_read,      model_read,
-        model_pageout, model_pageout, model_pageout,   model_sync_some, model_sync_some, model_sync,
-        model_return,  model_flush,   model_remap,     model_fail,      model_behave,
+        model_write,     model_write,   model_write_run, model_write_run, model_read,
+        model_read,      model_pageout, model_pageout,   model_pageout,   model_sync_some,
+        model_sync_some, model_sync,    model_return,    model_flush,     model_remap,
+        model_fail,      model_behave,  model_resize,
     };
 
     steps[random_below(&model.random, sizeof(steps) / sizeof(steps[0]))]();
@@ -245,6 +268,7 @@ static void random_steps_agree_with_a_model(void **state)
     memset(&model, 0, sizeof(model));
     model.random = random_next(&seed);
     model.notify = random_below(&seed, 2) == 0;
+    model.npages = NPAGES;
     start_with(NPAGES, model.notify);
     for (uint64_t i = 0; i < nsteps; i++)
         model_step();

@@ -124,8 +124,8 @@ static void page_that_could_not_be_written_is_not_kept_beside_newer_data(void **
     backend_await(f.upi, nfailed, 2);
     backend_set_bad(f.upi, 1, 0);
     assert_int_equal(pager_sync(f.upi->pager, 1), EIO); /* so it was, before */
-    assert_int_equal(backend_value(f.upi, 1), 8);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 1), 8);
     assert_int_equal(backend_get(f.upi, nwrites), 3 + 2); /* two failed twice: whole, then alone */
     end();
 }

@@ -135,6 +135,20 @@ static size_t backend_store(struct user_pager_info *upi, size_t page, const void
     return done;
 }
 
+/* Do with the object below what writing, or reading, COUNT pages of UPI brings with it. */
+static void backend_touch_below(struct user_pager_info *upi, size_t page, size_t count, bool write)
+{
+    uint64_t value;
+
+    if (write)
+        __atomic_add_fetch(&upi->npages_written, count, __ATOMIC_RELAXED);
+    for (; upi->below != NULL && count > 0; page++, count--) {
+        mock_check(mock_read(upi->below, page, &value) == KERN_SUCCESS);
+        if (write)
+            mock_check(mock_write(upi->below, page, value + 1) == KERN_SUCCESS);
+    }
+}
+
 /* The one writer of the pager begins. => locked; waits while writes are held. */
 static void backend_write_begin(struct user_pager_info *upi)
 {
@@ -165,6 +179,7 @@ error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_ad
     size_t done;
 
     mock_check(offset % PAGE == 0 && length % PAGE == 0 && length > 0);
+    backend_touch_below(upi, offset / PAGE, count, true);
     pthread_mutex_lock(&upi->lock);
     backend_write_begin(upi);
     if (upi->no_bulk || upi->zero_progress) {
@@ -192,6 +207,7 @@ error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_addre
     error_t error = 0;
 
     mock_check(page % PAGE == 0);
+    backend_touch_below(upi, page / PAGE, 1, true);
     pthread_mutex_lock(&upi->lock);
     backend_write_begin(upi);
     upi->nsingle++;
@@ -209,6 +225,7 @@ error_t pager_read_page(struct user_pager_info *upi, vm_offset_t page, vm_addres
     error_t error;
 
     mock_check(page % PAGE == 0 && page / PAGE < upi->npages);
+    backend_touch_below(upi, page / PAGE, 1, false);
     pthread_mutex_lock(&upi->lock);
     mock_check(!upi->cleared);
     upi->nreads++;

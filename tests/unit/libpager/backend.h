@@ -37,6 +37,10 @@ struct user_pager_info {
     error_t unlock_error; /* of every pager_unlock_page */
     error_t *bad;         /* one a page: what writing it gives */
 
+    /* An object of a lower level, of as many pages: each write of a page changes the same page
+       there, each read reads it. */
+    struct mock_object *below;
+
     /* What happened. */
     size_t nbulk; /* calls that wrote something or everything */
     size_t nsingle;
@@ -46,6 +50,7 @@ struct user_pager_info {
     size_t nevicted;
     size_t nwaiting_writes; /* held just now */
     size_t nwrites;         /* ended, of either kind */
+    size_t npages_written;  /* or tried to be */
     size_t nwaiting_reads;
     vm_size_t bulk_largest; /* bytes */
     vm_size_t bulk_last;

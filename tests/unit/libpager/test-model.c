@@ -4,7 +4,7 @@
  *
  * MACHBED_SEED chooses the order (another in every run; printed), MACHBED_STEPS how long it goes
  * on. The first test is one thread and repeats exactly up to the pager's own threads; in the
- * second, clients, syncs and evictions run at once.
+ * second, of a twentieth of the steps for each client, clients, syncs and evictions run at once.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -18,6 +18,7 @@
 #define NOBJECTS 2u
 #define NCLIENTS 3u
 #define NSYNCERS 2u
+#define STEPS    ((uint64_t)100000)
 
 static uint64_t seed;
 static uint64_t nsteps;
@@ -299,7 +300,7 @@ static void *many_client(void *arg)
     uint64_t *random = arg;
     size_t number = (size_t)(random - many.random);
 
-    for (uint64_t i = 0; i < nsteps; i++) {
+    for (uint64_t i = 0; i < nsteps / 20; i++) {
         size_t object = random_below(random, NOBJECTS);
         size_t page = random_below(random, NPAGES / NCLIENTS) * NCLIENTS + number;
         uint64_t *written = &many.written[object][page];
@@ -411,7 +412,7 @@ int main(void)
     };
 
     seed = environment_number("MACHBED_SEED", (uint64_t)time(NULL));
-    nsteps = environment_number("MACHBED_STEPS", 5000);
+    nsteps = environment_number("MACHBED_STEPS", STEPS);
     print_message("# MACHBED_SEED=%" PRIu64 " MACHBED_STEPS=%" PRIu64 "\n", seed, nsteps);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

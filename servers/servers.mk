@@ -27,7 +27,9 @@ MIG_OBJECTS := $(MIG_USERS:%=$(MIG_OUT)/%_user.o) $(MIG_SERVERS:%=$(MIG_OUT)/%_s
 
 SERVER_CC := gcc
 SERVER_WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
-SERVER_ARCH_FLAGS := -m32 -march=i686
+SERVER_ARCH_FLAGS_i386 := -m32 -march=i686
+SERVER_ARCH_FLAGS_amd64 := -m64
+SERVER_ARCH_FLAGS := $(SERVER_ARCH_FLAGS_$(ARCH))
 SERVER_CPPFLAGS := -nostdinc -isystem $(shell $(SERVER_CC) -print-file-name=include) \
 	-Iservers -Iservers/librt/include -I$(MIG_OUT) -I$(OUT) \
 	-isystem $(MACH_INCLUDE) -isystem $(NEWLIB_INCLUDE) -D_GNU_SOURCE -D__DYNAMIC_REENT__
@@ -35,12 +37,12 @@ SERVER_CFLAGS := $(SERVER_ARCH_FLAGS) -std=gnu11 -O2 -g -fno-pic -fno-pie \
 	-fno-stack-protector -fno-omit-frame-pointer -fcf-protection=none \
 	-ffunction-sections -fdata-sections
 SERVER_LDFLAGS := $(SERVER_ARCH_FLAGS) -static -nostdlib -no-pie -Wl,-z,max-page-size=0x1000 \
-	-Wl,--build-id=none -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-u,abort -Wl,-T,servers/librt/i386/task.ld
+	-Wl,--build-id=none -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-u,abort -Wl,-T,servers/librt/x86/task.ld
 SERVER_LDLIBS := -L$(NEWLIB_LIB) -lc -lgcc
 
 # image.c and symbols.S are compiled for each server.
 server_sources = $(filter-out %/image.c %/symbols.S,\
-	$(wildcard servers/$(1)/*.c servers/$(1)/i386/*.c servers/$(1)/i386/*.S))
+	$(wildcard servers/$(1)/*.c servers/$(1)/x86/*.c servers/$(1)/x86/*.S servers/$(1)/x86/$(ARCH)/*.S))
 server_objects = $(addsuffix .o,$(basename $(patsubst servers/%,$(SERVERS_OUT)/obj/%,$(call server_sources,$(1)))))
 
 SERVER_ARCHIVES := $(SERVER_LIBS:%=$(SERVERS_OUT)/%.a) $(SERVERS_OUT)/libmig.a
@@ -49,12 +51,14 @@ SERVER_ARCHIVES := $(SERVER_LIBS:%=$(SERVERS_OUT)/%.a) $(SERVERS_OUT)/libmig.a
 servers: $(SERVER_IMAGES)
 
 # MIG reads an interface after the C preprocessor has been through it.
-MIG_CPP := gcc -E $(SERVER_ARCH_FLAGS) -x c -nostdinc -undef -D__MIG__ -D__i386__=1 -DSEQNOS=0 \
+MIG_ARCH_i386 := __i386__
+MIG_ARCH_amd64 := __x86_64__
+MIG_CPP := gcc -E $(SERVER_ARCH_FLAGS) -x c -nostdinc -undef -D__MIG__ -D$(MIG_ARCH_$(ARCH))=1 -DSEQNOS=0 \
 	-DSERVERPREFIX=S_ \
 	-I$(MACH_INCLUDE) -Iservers/defs
 
 mig_defs = $(firstword $(wildcard servers/defs/$(1).defs) \
-	$(wildcard $(foreach d,mach mach/i386 device,$(MACH_INCLUDE)/$(d)/$(1).defs)))
+	$(wildcard $(foreach d,mach mach/machine device,$(MACH_INCLUDE)/$(d)/$(1).defs)))
 
 $(MIG_OUT)/%_user.c $(MIG_OUT)/%_user.h &: $(KERNEL_STAMP) $(wildcard servers/defs/*.defs)
 	@mkdir -p $(@D)
@@ -112,13 +116,13 @@ $(SERVERS_OUT)/obj/$(1)/image.o: servers/librt/image.c $$(MIG_HEADERS) $$(NEWLIB
 		-MMD -MP -c -o $$@ $$<
 
 $(SERVERS_OUT)/$(1): $(call server_objects,$(1)) $(SERVERS_OUT)/obj/$(1)/image.o \
-		$(SERVER_ARCHIVES) servers/librt/i386/task.ld servers/librt/i386/symbols.S
+		$(SERVER_ARCHIVES) servers/librt/x86/task.ld servers/librt/x86/symbols.S
 	$(SAY) "  LD      $$@"
 	$(Q)$(SERVER_CC) $(SERVER_LDFLAGS) -Wl,--defsym=RT_BASE=$(BASE_$(1)) -o $$@.first \
 		$$(filter %.o,$$^) -Wl,--start-group $(SERVER_ARCHIVES) $(SERVER_LDLIBS) -Wl,--end-group
 	$(Q)nm -n --defined-only $$@.first | sed -n 's/^\([0-9a-f]*\) [tTwW] /\1 /p' > $$@.symbols
 	$(Q)$(SERVER_CC) $(SERVER_ARCH_FLAGS) -DRT_SYMBOLS_FILE='"$$@.symbols"' -c \
-		-o $$@.symbols.o servers/librt/i386/symbols.S
+		-o $$@.symbols.o servers/librt/x86/symbols.S
 	$(Q)$(SERVER_CC) $(SERVER_LDFLAGS) -Wl,--defsym=RT_BASE=$(BASE_$(1)) -o $$@ \
 		$$(filter %.o,$$^) $$@.symbols.o \
 		-Wl,--start-group $(SERVER_ARCHIVES) $(SERVER_LDLIBS) -Wl,--end-group

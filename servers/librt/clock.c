@@ -2,7 +2,7 @@
 #include "librt/clock.h"
 
 #include "librt/clock-private.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 
 #define CLOCK_NS_PER_S 1000000000u

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 
 /* Whether ADDRESS can be the frame of FRAME's caller. newlib's functions have no frames, and use
    the register for what they like. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guarded copy is one function (i386/guard.S) with no state but its registers. When it faults,
+ * A guarded copy is one function (guard.S) with no state but its registers. When it faults,
  * the kernel sends the exception here; the thread that copies then continues behind the copy loop,
  * which returns how far it got. Exceptions anywhere else are passed to startup as they came.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "librt/demuxers.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/ports.h"
 

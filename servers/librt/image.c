@@ -4,7 +4,7 @@
 #include "librt/rt.h"
 #include "librt/state.h"
 
-/* The linker script (i386/task.ld) puts the table here; it is empty in the first of two links. */
+/* The linker script (x86/task.ld) puts the table here; it is empty in the first of two links. */
 extern const char rt_symbols[];
 extern const char rt_symbols_end[];
 

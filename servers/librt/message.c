@@ -13,6 +13,7 @@ struct message_item {
     mach_msg_type_name_t name;
     mach_msg_type_number_t number;
     size_t bytes; /* of the elements */
+    size_t element_bytes;
     bool is_inline;
 };
 
@@ -41,6 +42,7 @@ static uintptr_t rt_message_decode(uintptr_t address, struct message_item *item)
         address += sizeof(*type);
     }
     item->bytes = (bits * item->number + 7) / 8;
+    item->element_bytes = bits / 8;
     return rt_message_align(address);
 }
 
@@ -60,13 +62,15 @@ static bool rt_message_is_right(mach_msg_type_name_t name)
            name == MACH_MSG_TYPE_PORT_SEND_ONCE;
 }
 
+/* On amd64 a name inside the message takes a word, one in memory outside does not. */
 static void rt_message_release_elements(const struct message_item *item, uintptr_t elements)
 {
-    const mach_port_t *ports = (const mach_port_t *)elements;
-
-    if (rt_message_is_right(item->name))
-        for (mach_msg_type_number_t i = 0; i < item->number; i++)
-            rt_message_release_right(item->name, ports[i]);
+    if (!rt_message_is_right(item->name))
+        return;
+    for (mach_msg_type_number_t i = 0; i < item->number; i++) {
+        rt_message_release_right(item->name, *(const mach_port_t *)elements);
+        elements += item->element_bytes;
+    }
 }
 
 /* Release the item at ADDRESS. Returns the address of the next. */

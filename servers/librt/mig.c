@@ -3,7 +3,7 @@
 
 #include <mach/mig_support.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/mach.h"
 #include "librt/order-private.h"
 #include "librt/thread-private.h"

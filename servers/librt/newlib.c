@@ -108,7 +108,7 @@ static int newlib_refuse(int error)
     return -1;
 }
 
-ssize_t write(int file, const void *data, size_t length)
+_READ_WRITE_RETURN_TYPE write(int file, const void *data, size_t length)
 {
     char text[256];
     size_t take = length < sizeof(text) - 1 ? length : sizeof(text) - 1;
@@ -118,10 +118,10 @@ ssize_t write(int file, const void *data, size_t length)
     memcpy(text, data, take);
     text[take] = '\0';
     mach_print(text);
-    return (ssize_t)take;
+    return (_READ_WRITE_RETURN_TYPE)take;
 }
 
-ssize_t read(int file, void *data, size_t length)
+_READ_WRITE_RETURN_TYPE read(int file, void *data, size_t length)
 {
     (void)file;
     (void)data;
@@ -168,7 +168,9 @@ pid_t getpid(void)
     return 1;
 }
 
-/* newlib's stdio has entries for files beyond 2 GiB; the console needs none of its own. */
+#ifdef __LARGE64_FILES
+/* newlib's stdio has entries for files beyond 2 GiB where off_t has 32 bits (i386); the console
+   needs none of its own. */
 _READ_WRITE_RETURN_TYPE __swrite64(struct _reent *reent, void *cookie, const char *data,
                                    int length);
 _fpos64_t __sseek64(struct _reent *reent, void *cookie, _fpos64_t offset, int whence);
@@ -187,3 +189,4 @@ _fpos64_t __sseek64(struct _reent *reent, void *cookie, _fpos64_t offset, int wh
     (void)whence;
     return newlib_refuse(ESPIPE);
 }
+#endif

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/frames.h"
 #include "librt/order-private.h"

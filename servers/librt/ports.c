@@ -6,7 +6,7 @@
 
 #include <mach/mig_support.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/message.h"
 #include "librt/order.h"

@@ -2,7 +2,7 @@
 /*
  * A task of Machbed: how it starts, what it is told, how it ends the run.
  *
- * The kernel starts a task at _start (i386/start.S) with the words of its boot script line as
+ * The kernel starts a task at _start (start.S) with the words of its boot script line as
  * arguments; librt gives the first thread a stack like every other thread's and calls main. A
  * server's main calls rt_server_init first.
  */

@@ -3,7 +3,7 @@
 
 #include "librt/clock-private.h"
 #include "librt/config.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/thread-private.h"
 
@@ -47,7 +47,7 @@ void rt_start(uintptr_t *arguments)
     syscall_vm_allocate(mach_task_self(), &raw, 2 * RT_STACK_BYTES, TRUE);
     raw = (raw + RT_STACK_BYTES - 1) & ~(vm_address_t)(RT_STACK_BYTES - 1);
     thread = rt_thread_init(raw, "main", rt_main, NULL);
-    rt_arch_switch_stack((uintptr_t)thread & ~15u);
+    rt_arch_switch_stack((uintptr_t)thread & ~(uintptr_t)15);
 }
 
 void rt_end(enum rt_end how)

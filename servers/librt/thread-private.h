@@ -6,7 +6,7 @@
 
 #include <sys/reent.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/mach.h"
 #include "librt/state.h"
 #include "librt/thread.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "librt/error.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/order-private.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "librt/counter.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 
 enum trace_kind {
     TRACE_OP,

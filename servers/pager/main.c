@@ -12,7 +12,7 @@
 
 #include "librt/config.h"
 #include "librt/demuxers.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/ports.h"
 #include "librt/rt.h"

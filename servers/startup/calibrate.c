@@ -9,7 +9,7 @@
  * In mode 0 the timer counts down from 65,536, 1,193,182 times a second, and raises its output when
  * it reaches 0, which port 0x61 shows: a measurement that took too long is noticed, and repeated.
  */
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "startup/startup.h"
 

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/thread-private.h"
 #include "startup/peek.h"

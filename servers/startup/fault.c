@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "startup/startup.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "startup/startup.h"
 
 #define FWCFG_SELECTOR  0x510

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static struct snapshot_thread *snapshot_thread_of_stack(struct snapshot *snapsho
     return NULL;
 }
 
-/* Follow the frames up THREAD's stack (librt/i386/arch.h says what they look like). */
+/* Follow the frames up THREAD's stack (librt/x86/arch.h says what they look like). */
 static void snapshot_callers_take(struct snapshot_thread *thread, const struct rt_arch_place *place)
 {
     struct rt_frames *frames = &thread->frames;

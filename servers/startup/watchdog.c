@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "librt/config.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/memory.h"
 #include "librt/sync.h"

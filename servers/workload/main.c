@@ -9,7 +9,7 @@
 #include "librt/clock.h"
 #include "librt/config.h"
 #include "librt/guard.h"
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "libtrace/trace.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The little of librt/i386/arch.h that is used on the host. */
+/* The little of librt/x86/arch.h that is used on the host. */
 #ifndef LIBRT_ARCH_H
 #define LIBRT_ARCH_H
 

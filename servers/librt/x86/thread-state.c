@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "librt/i386/arch.h"
+#include "librt/x86/arch.h"
 
 #include <string.h>
 
 #include "librt/thread-private.h"
+
+/* The members of struct i386_thread_state by what they are. A call pushes an address: a function's
+   first instruction finds the stack pointer that far below a multiple of 16 (System V ABI). */
+#ifdef __x86_64__
+#define STATE_PC rip
+#define STATE_SP ursp
+#define STATE_FP rbp
+#else
+#define STATE_PC eip
+#define STATE_SP uesp
+#define STATE_FP ebp
+#endif
+#define STATE_CALL sizeof(uintptr_t)
 
 static kern_return_t rt_arch_state_get(thread_t thread, struct i386_thread_state *state)
 {
@@ -26,10 +39,9 @@ kern_return_t rt_arch_thread_setup(thread_t thread, uintptr_t sp)
 
     if (kr != KERN_SUCCESS)
         return kr;
-    state.eip = (uintptr_t)rt_thread_main;
-    /* As after a call: SP modulo 16 is 12 (System V ABI, i386). */
-    state.uesp = (sp & ~15u) - 4;
-    state.ebp = 0;
+    state.STATE_PC = (uintptr_t)rt_thread_main;
+    state.STATE_SP = (sp & ~(uintptr_t)15) - STATE_CALL;
+    state.STATE_FP = 0;
     return rt_arch_state_set(thread, &state);
 }
 
@@ -40,7 +52,8 @@ kern_return_t rt_arch_thread_place(thread_t thread, struct rt_arch_place *place)
 
     if (kr != KERN_SUCCESS)
         return kr;
-    *place = (struct rt_arch_place){.pc = state.eip, .sp = state.uesp, .fp = state.ebp};
+    *place =
+        (struct rt_arch_place){.pc = state.STATE_PC, .sp = state.STATE_SP, .fp = state.STATE_FP};
     return KERN_SUCCESS;
 }
 
@@ -52,8 +65,9 @@ kern_return_t rt_arch_copy_resume(thread_t thread)
 
     if (kr != KERN_SUCCESS)
         return kr;
-    if (state.eip < (uintptr_t)rt_arch_copy_start || state.eip >= (uintptr_t)rt_arch_copy_end)
+    if (state.STATE_PC < (uintptr_t)rt_arch_copy_start ||
+        state.STATE_PC >= (uintptr_t)rt_arch_copy_end)
         return KERN_NOT_RECEIVER;
-    state.eip = (uintptr_t)rt_arch_copy_end;
+    state.STATE_PC = (uintptr_t)rt_arch_copy_end;
     return rt_arch_state_set(thread, &state);
 }

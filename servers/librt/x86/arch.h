@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All of librt that depends on the processor: see i386/ for the implementations. */
+/* All of librt that depends on the processor is in this folder; in i386/ and amd64/ what differs
+   between the two. */
 #ifndef LIBRT_ARCH_H
 #define LIBRT_ARCH_H
 
@@ -21,7 +22,11 @@ static inline uintptr_t rt_arch_stack_pointer(void)
 {
     uintptr_t sp;
 
+#ifdef __x86_64__
+    __asm__("movq %%rsp, %0" : "=r"(sp));
+#else
     __asm__("movl %%esp, %0" : "=r"(sp));
+#endif
     return sp;
 }
 

@@ -7,6 +7,7 @@
 # headers and interfaces the other makefiles look for. What is there already costs a few ms.
 
 BUILD := build
+ARCHS := i386 amd64
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
@@ -38,8 +39,8 @@ endif
 ifneq ($(filter-out 0 1,$(V)),)
 $(error machbed: unknown V '$(V)'; there are: 0 1)
 endif
-ifneq ($(ARCH),i386)
-$(error machbed: unknown ARCH '$(ARCH)'; there is: i386)
+ifeq ($(and $(filter $(ARCHS),$(ARCH)),$(filter 1,$(words $(ARCH)))),)
+$(error machbed: unknown ARCH '$(ARCH)'; there are: $(ARCHS))
 endif
 UNKNOWN := $(filter-out $(TARGETS) $(BUILD)/%,$(MAKECMDGOALS))
 ifneq ($(UNKNOWN),)
@@ -77,7 +78,7 @@ all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
-RUN_FILES = --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
+RUN_FILES = --arch $(ARCH) --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
 	--kernel-version $(KERNEL_VERSION) $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 quote = '$(subst ','\'',$(1))'
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))

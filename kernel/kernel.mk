@@ -8,15 +8,19 @@
 #   MIGCOM          the MIG compiler for tasks of this architecture
 #   KERNEL_STAMP    a file that is newer than all of them: what uses them depends on it
 
-KERNEL_PACKAGE := gnumach-image-1.8-486-up
+KERNEL_PACKAGE_i386 := gnumach-image-1.8-486-up
+KERNEL_PACKAGE_amd64 := gnumach-image-1.8-amd64-up
+KERNEL_PACKAGE := $(KERNEL_PACKAGE_$(ARCH))
 KERNEL_VERSION := $(shell sed -n 's/^$(ARCH) $(KERNEL_PACKAGE) \([^ ]*\) .*/\1/p' kernel/pins)
 KERNEL_DOWNLOAD := $(BUILD)/download/$(ARCH)
 KERNEL_TREE := $(OUT)/kernel
 
 KERNEL_IMAGE := $(OUT)/gnumach
 KERNEL_STAMP := $(OUT)/kernel.stamp
-MACH_INCLUDE := $(KERNEL_TREE)/usr/include/$(ARCH)-linux-gnu
-MIGCOM := $(KERNEL_TREE)/usr/lib/mig/i686-gnu-migcom
+MACH_INCLUDE := $(KERNEL_TREE)/usr/include/$(ARCH:amd64=x86_64)-linux-gnu
+MIGCOM_i386 := i686-gnu-migcom
+MIGCOM_amd64 := x86_64-gnu-migcom
+MIGCOM := $(KERNEL_TREE)/usr/lib/mig/$(MIGCOM_$(ARCH))
 
 $(KERNEL_STAMP): kernel/pins kernel/fetch.sh
 	$(Q)kernel/fetch.sh fetch $(ARCH) $(KERNEL_DOWNLOAD)

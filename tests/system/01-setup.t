@@ -99,7 +99,7 @@ SEED" make run POLCY=page
 t_says "an unknown target is refused, with those that exist" 2 "unknown target rnu
 there are: run
 list" make rnu
-t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there is: i386" make run ARCH=vax
+t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there are: i386 amd64" make run ARCH=vax
 t_says "every variable is in the help" 0 "JOB=
 SIZE=
 POLICY=

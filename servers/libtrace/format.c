@@ -8,8 +8,8 @@
 #include "librt/clock.h"
 
 const char *const trace_kind_names[TRACE_KINDS] = {
-    "op",           "io",  "data_request", "data_unlock", "data_return",
-    "lock_request", "run", "alloc_lock",   "store_write", "store_read",
+    "op",  "io",         "data_request", "data_unlock", "data_return", "lock_request",
+    "run", "alloc_lock", "store_write",  "store_read",  "memory",
 };
 
 static const char *const trace_what_names[TRACE_WHATS] = {
@@ -45,6 +45,7 @@ static const uint16_t trace_kind_keys[TRACE_KINDS] = {
         TRACE_HAS_BY | TRACE_HAS_LEN | TRACE_HAS_SEC | TRACE_HAS_CLS | TRACE_HAS_RES,
     [TRACE_STORE_READ] =
         TRACE_HAS_BY | TRACE_HAS_LEN | TRACE_HAS_SEC | TRACE_HAS_CLS | TRACE_HAS_RES,
+    [TRACE_MEMORY] = TRACE_HAS_N,
 };
 
 /* A line under construction. */

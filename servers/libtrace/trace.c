@@ -20,6 +20,7 @@
 
 #define TRACE_RAM_SHARE 16u
 #define TRACE_POLL_MS   200u
+#define TRACE_SAMPLE_MS 50u
 
 uint32_t trace_mask;
 
@@ -32,6 +33,7 @@ static struct {
     struct rt_cond never; /* nobody signals it: the drain thread's clock */
     uint32_t nprinted;
     uint64_t print_ns;
+    bool samples; /* set once: this server's drain thread samples the machine's memory */
 } trace;
 
 uint32_t trace_request(void)
@@ -169,12 +171,27 @@ static void trace_drain_some(void)
             trace_print_chunk(&trace.chunks[i]);
 }
 
+/* => with the lock, so that nothing is recorded any more behind trace_report. */
+static void trace_memory_sample(void)
+{
+    struct trace_event event = {.kind = TRACE_MEMORY, .start = trace_begin(TRACE_MEMORY)};
+    struct vm_statistics statistics;
+
+    if (event.start == 0 || vm_statistics(mach_task_self(), &statistics) != KERN_SUCCESS)
+        return;
+    event.count = (uint32_t)statistics.free_count;
+    trace_end(&event);
+}
+
 static void trace_drain_thread(void *arg)
 {
     (void)arg;
     rt_mutex_lock(&trace.lock);
     for (;;) {
-        rt_cond_timedwait(&trace.never, &trace.lock, TRACE_POLL_MS);
+        rt_cond_timedwait(&trace.never, &trace.lock,
+                          trace.samples ? TRACE_SAMPLE_MS : TRACE_POLL_MS);
+        if (trace.samples)
+            trace_memory_sample();
         if (trace_count_free() < trace.nchunks / 4)
             trace_drain_some();
     }
@@ -241,6 +258,14 @@ static unsigned int trace_count_servers(const char *servers)
     return count;
 }
 
+/* The machine's memory is one for all: the first of the SERVERS samples it. */
+static bool trace_is_first(const char *servers)
+{
+    size_t length = strcspn(servers, " ");
+
+    return strlen(rt_image.name) == length && strncmp(servers, rt_image.name, length) == 0;
+}
+
 /* Take the pool, and touch it, so that recording does not meet page faults. */
 static void trace_pool_create(void)
 {
@@ -266,7 +291,8 @@ void trace_setup(void)
     rt_mutex_init(&trace.lock, "trace");
     rt_cond_init(&trace.never, "trace_poll");
     trace_pool_create();
+    trace_mask = trace_mask_of(kinds == NULL ? "all" : kinds);
+    trace.samples = trace_begin(TRACE_MEMORY) != 0 && trace_is_first(rt_config_string("servers"));
     if (rt_thread_create(NULL, "trace", trace_drain_thread, NULL) != 0)
         rt_panic("no memory for the trace's thread");
-    trace_mask = trace_mask_of(kinds == NULL ? "all" : kinds);
 }

@@ -28,6 +28,7 @@ enum trace_kind {
     TRACE_ALLOC_LOCK,
     TRACE_STORE_WRITE,
     TRACE_STORE_READ,
+    TRACE_MEMORY,
     TRACE_KINDS
 };
 
@@ -61,12 +62,11 @@ struct trace_event {
     uint32_t request; /* from trace_request; 0: trace_end takes a new one */
     uint32_t cause;   /* the request for whose sake, 0 when not known */
     uint32_t object;
-    uint16_t count;
+    uint32_t count;
     uint8_t kind;
     uint8_t what;
     uint8_t class;
     uint8_t result; /* errno value */
-    uint16_t spare;
 };
 
 extern uint32_t trace_mask; /* a bit for each kind that is recorded */
@@ -107,7 +107,8 @@ int trace_call_end(const struct trace_call *call, enum trace_what what, uint32_t
 /*
  * Record what the configuration asks for (keys `trace` and `trace_events`): take the memory, this
  * server's share of a sixteenth of the machine's, and start the thread that prints when it is
- * mostly used. Does nothing with trace=off.
+ * mostly used, and that in one of the servers samples the machine's free pages. Does nothing with
+ * trace=off.
  * => once, after rt_server_init; blocks; no memory is a panic.
  */
 void trace_setup(void);

@@ -55,6 +55,7 @@ const struct choice choice_trace_kinds[] = {
     {"alloc_lock", "waiting for a file's allocation lock, and holding it"},
     {"store_write", "a write to the device"},
     {"store_read", "a read from the device"},
+    {"memory", "how many pages of the machine are free, every 50 ms"},
     {NULL, NULL},
 };
 

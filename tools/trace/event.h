@@ -24,11 +24,12 @@ enum event_kind {
     EVENT_ALLOC_LOCK,
     EVENT_STORE_WRITE,
     EVENT_STORE_READ,
+    EVENT_MEMORY,
     EVENT_DISK_WRITE,
     EVENT_DISK_READ,
 };
-#define EVENT_KINDS       12
-#define EVENT_GUEST_KINDS 10 /* those that servers record */
+#define EVENT_KINDS       13
+#define EVENT_GUEST_KINDS 11 /* those that servers record */
 
 enum event_key {
     EVENT_HAS_T = 1 << 0,

@@ -119,7 +119,9 @@ static void request_details_print(const struct event *event, FILE *stream)
     request_place_print(event, stream);
     if (event->kind < EVENT_GUEST_KINDS && (event->keys & EVENT_HAS_CLS) != 0)
         fprintf(stream, " %s", layer_class_name(event->cls));
-    if ((event->keys & EVENT_HAS_N) != 0)
+    if (event->kind == EVENT_MEMORY)
+        fprintf(stream, " %s free pages", NUMBER_TEXT(event->n));
+    else if ((event->keys & EVENT_HAS_N) != 0)
         fprintf(stream, " of %" PRIu64 " return%s", event->n, event->n == 1 ? "" : "s");
     if ((event->keys & EVENT_HAS_WAIT) != 0)
         fprintf(stream, " granted after %.1f", request_us(event->wait));

@@ -19,6 +19,7 @@ static const char *const lines[EVENT_GUEST_KINDS] = {
     "event t=1 dur=2 kind=alloc_lock srv=ext2 thr=file req=3 by=2 obj=12 what=read wait=1",
     "event t=1 dur=2 kind=store_write srv=ext2 thr=file req=3 by=2 len=4096 sec=8 cls=file res=0",
     "event t=1 dur=2 kind=store_read srv=ext2 thr=file req=3 by=2 len=4096 sec=8 cls=file res=0",
+    "event t=1 dur=2 kind=memory srv=ext2 thr=trace req=3 n=123456",
 };
 
 static int setup(void **state)

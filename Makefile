@@ -19,9 +19,12 @@ RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE
 	FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep MACHINE=machine MEM=mem MERGE_MAX=merge-max \
 	NAME=name POLICY=policy SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog
+# What chooses the kernel: kernel/kernel.mk.
+KERNEL_VARIABLES := VARIANT
 # The same for `make trace` and its reader.
 TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
-VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) N V)
+VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) \
+	$(KERNEL_VARIABLES) N V)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

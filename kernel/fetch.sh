@@ -3,8 +3,8 @@
 #
 # Fetch the packages that kernel/pins names, without installing them.
 #
-#   fetch.sh fetch ARCH DIR   the packages of ARCH become DIR/packages/*.deb, checked
-#   fetch.sh repin ARCH DIR   kernel/pins gets the versions and hashes of today's suite
+#   fetch.sh fetch ARCH DIR PACKAGE...  these become DIR/packages/PACKAGE.deb, checked
+#   fetch.sh repin ARCH DIR             kernel/pins gets versions and hashes of today's suite
 #
 # DIR/apt holds an apt configuration of our own: the machine's, but with the pinned suite of ARCH as
 # the only source, below our own folders. The machine's sources and lists are only read, to learn
@@ -16,6 +16,7 @@
 set -eu
 
 action=$1 arch=$2 dir=$3
+shift 3
 pins=${MACHBED_PINS:-$(dirname "$0")/pins}
 suite=$(sed -n 's/^suite //p' "$pins")
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -126,13 +127,15 @@ fetch()
 {
     mkdir -p "$dir/packages"
     updated=
-    sed -n "s/^$arch //p" "$pins" | while read -r package version hash; do
+    for package in "$@"; do
+        pin=$(sed -n "s/^$arch $package //p" "$pins")
+        test -n "$pin" || die "kernel/pins has no package $package for $arch"
         if test -e "$dir/packages/$package.deb"; then
-            test "$(hash_of "$dir/packages/$package.deb")" != "$hash" || continue
+            test "$(hash_of "$dir/packages/$package.deb")" != "${pin#* }" || continue
         fi
         test -n "$updated" || apt_update
         updated=yes
-        package_fetch "$package" "$version" "$hash"
+        package_fetch "$package" "${pin% *}" "${pin#* }"
     done
 }
 
@@ -153,4 +156,4 @@ repin()
     mv "$dir/pins.new" "$pins"
 }
 
-"$action"
+"$action" "$@"

@@ -36,7 +36,7 @@ fetch()
 {
     printf '%s\n' 'suite trixie' "i386 toy $1 $2" > "$t_dir/pins"
     MACHBED_PINS=$t_dir/pins MACHBED_MIRROR=file:$t_dir/archive \
-        kernel/fetch.sh "${3:-fetch}" i386 "$t_dir/download"
+        kernel/fetch.sh "${3:-fetch}" i386 "$t_dir/download" toy
 }
 
 archive_make
@@ -57,6 +57,8 @@ t_true "the package is whole" cmp "$t_dir/archive/toy.deb" "$t_dir/download/pack
 rm -r "$t_dir/archive"
 t_true "a package that is there needs no archive" fetch 2 "$toy_hash"
 rm "$t_dir/download/packages/toy.deb"
+t_says "a package that is not pinned is refused" 2 "kernel/pins has no package toy for i386" \
+    env MACHBED_PINS=/dev/null kernel/fetch.sh fetch i386 "$t_dir/download" toy
 t_says "an archive that cannot be reached is one error" 2 "cannot read the package index" \
     fetch 2 "$toy_hash"
 
@@ -100,6 +102,8 @@ t_says "an unknown target is refused, with those that exist" 2 "unknown target r
 there are: run
 list" make rnu
 t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there are: i386 amd64" make run ARCH=vax
+t_says "an unknown VARIANT is refused" 2 "unknown VARIANT 'xen' of i386; there are: up pae smp" \
+    make run VARIANT=xen
 t_says "every variable is in the help" 0 "JOB=
 SIZE=
 POLICY=
@@ -114,6 +118,7 @@ TIMEOUT=
 NAME=
 SEED=
 KEEP=
+VARIANT=
 DRY=
 ARCH=
 MACHINE=

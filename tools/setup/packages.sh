@@ -1,15 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-#   packages.sh missing run|test   print which of the host's packages are missing
-#   packages.sh install run|test   install them (Debian 12), or say how to, and stop with status 2
+#   packages.sh missing LIST...   print which of the host's packages are missing
+#   packages.sh install LIST...   install them (Debian 12), or say how to, and stop with status 2
+#
+# A LIST is the first word of a line of the file `packages`; `run` always counts as one.
 #
 # It never asks a question: it is root, or sudo works without a password, or it prints the command.
 #
 # MACHBED_PACKAGES and MACHBED_OS_RELEASE replace the list and /etc/os-release (for tests).
 set -eu
 
-action=$1 list=$2
+action=$1
+shift
+lists=" run $* "
 packages=${MACHBED_PACKAGES:-$(dirname "$0")/packages}
 os_release=${MACHBED_OS_RELEASE:-/etc/os-release}
 PATH=$PATH:/usr/sbin:/sbin
@@ -24,8 +28,8 @@ is_there()
 
 missing()
 {
-    while read -r for package probe; do
-        case $for in "$list" | run) ;; *) continue ;; esac
+    while read -r list package probe; do
+        case $lists in *" $list "*) ;; *) continue ;; esac
         # The probe may be a pattern: its first match counts.
         # shellcheck disable=SC2086
         is_there $probe || printf '%s ' "$package"

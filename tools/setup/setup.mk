@@ -2,16 +2,18 @@
 #
 # The host's packages. HOST_READY is not empty when all are there; HOST_STAMP is remade, and make
 # starts over, when one is missing.
+#
+#   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
-HOST_LIST := $(if $(filter test test-long,$(MAKECMDGOALS)),test,run)
-HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LIST))
+HOST_LISTS := $(if $(filter test test-long,$(MAKECMDGOALS)),test)
+HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp
 HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))
 
 $(HOST_STAMP): $(if $(HOST_MISSING),FORCE)
 	@test -e $@ || echo "machbed: the first build downloads about 11 MB (apt's index of Debian" \
 		"trixie, GNU Mach), and takes 50 MB below $(BUILD)/, for a minute 180 MB"
-	$(Q)tools/setup/packages.sh install $(HOST_LIST)
+	$(Q)tools/setup/packages.sh install $(HOST_LISTS)
 	$(Q)mkdir -p $(@D)
 	$(Q)touch $@
 

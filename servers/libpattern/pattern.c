@@ -81,3 +81,13 @@ size_t pattern_compare(const struct pattern *pattern, uint64_t offset, const voi
     }
     return length;
 }
+
+uint64_t pattern_part(uint64_t size, uint64_t count, uint64_t index, uint64_t *offset)
+{
+    uint64_t npages = size / PATTERN_PAGE_BYTES;
+    uint64_t least = npages / count;
+    uint64_t nlarger = npages % count;
+
+    *offset = (index * least + (index < nlarger ? index : nlarger)) * PATTERN_PAGE_BYTES;
+    return (least + (index < nlarger)) * PATTERN_PAGE_BYTES;
+}

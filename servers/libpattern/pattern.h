@@ -44,4 +44,14 @@ void pattern_fill(const struct pattern *pattern, uint64_t offset, void *data, si
 size_t pattern_compare(const struct pattern *pattern, uint64_t offset, const void *data,
                        size_t length);
 
+#define PATTERN_PAGE_BYTES 4096u
+
+/*
+ * A job's files hold one stream together, each a part of it, so that no two look alike. The stream
+ * of SIZE bytes, whole pages, is cut into COUNT parts (from 1 to as many as there are pages) of as
+ * many pages each, but for the first ones, which may have one more. *OFFSET becomes where part
+ * INDEX begins. Returns its bytes.
+ */
+uint64_t pattern_part(uint64_t size, uint64_t count, uint64_t index, uint64_t *offset);
+
 #endif

@@ -10,21 +10,34 @@
 
 #define JOB_REASON_MAX 256 /* bytes of the sentence on how a job ended */
 
+/* What a job works on: a file, or a memory object. It holds a part of the job's stream. */
+struct job_file {
+    struct target target;
+    uint32_t number;      /* from 0 */
+    uint64_t start;       /* of its part, bytes */
+    vm_size_t size;       /* bytes */
+    vm_address_t address; /* of the mapping, for mmap */
+};
+
 /* A job as the configuration says it (docs/jobs.md). Sizes are bytes. */
 struct job {
-    vm_size_t size;
+    vm_size_t size; /* of all files together */
     vm_size_t block;
     bool reads;      /* rw=read */
     bool operations; /* rw=operations: every call once, then as rw=write */
     bool rpc;        /* ioengine=rpc, else mmap */
+    bool create;     /* the files are not there yet */
     bool end_fsync;
+    bool fsync_on_close;
     bool verify;
     bool plain;
     struct pattern pattern;
-    struct target target;
-    struct target_open open;
-    vm_address_t address; /* of the mapping, for mmap */
-    vm_address_t buffer;  /* of block bytes */
+    const struct target_ops *ops;
+    mach_port_t server;
+    const char *path; /* of the file; of several, what stands before their numbers */
+    uint32_t nclients;
+    uint32_t nfiles;
+    struct job_file *files;
 };
 
 /* Moments of a job, in nanoseconds of rt_clock_ns. */
@@ -38,9 +51,9 @@ struct job_times {
 void job_init(struct job *job);
 
 /*
- * Do JOB: write its target and have it written out, or read it and compare. Returns the run's
+ * Do JOB: write its files and have them written out, or read them and compare. Returns the run's
  * status, 0, 2 or 99, and says why in REASON (JOB_REASON_MAX bytes).
- * => blocks.
+ * => blocks; once.
  */
 int job_run(struct job *job, struct job_times *times, char *reason);
 

@@ -3,6 +3,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "disk.h"
+#include "libpattern/pattern.h"
 #include "machine.h"
 #include "size.h"
 #include "time-up.h"
@@ -208,7 +210,7 @@ static void boot_object_locate(struct boot *boot)
     file_map_finish(&boot->map);
 }
 
-/* Finds out where the job's bytes lie. With COPY, the job's file is copied from the disk as well.
+/* Finds out where the job's bytes lie. With COPY, the job's files are copied from the disk as well.
  */
 static void boot_disk_examine(struct boot *boot, bool copy)
 {
@@ -253,33 +255,75 @@ static void boot_layers_collect(struct boot *boot)
     }
 }
 
-/* The file as debugfs read it out. */
-static void boot_file_check(struct boot *boot)
+/* Compare file INDEX, called NAME, as debugfs read it out to PATH. */
+static void boot_file_compare(struct boot *boot, uint64_t index, const char *name, const char *path)
 {
-    const struct volume *volume = &boot->volume;
-    char path[PATH_MAX];
+    const struct job *job = boot->job;
+    struct content_case checked = {
+        .path = path, .stream = job->size, .seed = boot->seed, .map = &boot->volume.map};
+    char result[CONTENT_RESULT_BYTES];
 
-    boot_path(boot, VOLUME_DATA, path);
-    if (!volume->found)
-        snprintf(boot->content, sizeof(boot->content), "the file %.64s is not there: %s",
-                 boot->job->filename, volume->said[0] != '\0' ? volume->said : "no reason given");
-    else if (volume->size != boot->job->size)
-        snprintf(boot->content, sizeof(boot->content),
-                 "the file %.64s has %s bytes and should have %s", boot->job->filename,
-                 NUMBER_TEXT(volume->size), NUMBER_TEXT(boot->job->size));
+    checked.bytes = pattern_part(job->size, job->nrfiles, index, &checked.offset);
+    content_check(&checked, result);
+    if (job->nrfiles == 1 || strcmp(result, "ok") == 0)
+        snprintf(boot->content, sizeof(boot->content), "%s", result);
     else
-        content_check(path, 0, boot->job->size, boot->seed, &volume->map, boot->content);
-    unlink(path);
-    snprintf(boot->fsck, sizeof(boot->fsck), "%s", volume->fsck);
+        snprintf(boot->content, sizeof(boot->content), "%.64s: %.400s", name, result);
+}
+
+static void boot_file_check(struct boot *boot, uint64_t index, const char *path)
+{
+    static const struct volume_file none = {0};
+    const struct job *job = boot->job;
+    const struct volume *volume = &boot->volume;
+    const struct volume_file *file = index < volume->files_count ? &volume->files[index] : &none;
+    uint64_t offset;
+    uint64_t bytes = pattern_part(job->size, job->nrfiles, index, &offset);
+    char name[JOB_FILE_BYTES];
+
+    (void)job_file_name(job, index, name); /* job_resize has made sure that it has room */
+    if (!file->found)
+        snprintf(boot->content, sizeof(boot->content), "the file %.64s is not there: %s", name,
+                 volume->said[0] != '\0' ? volume->said : "no reason given");
+    else if (file->size != bytes)
+        snprintf(boot->content, sizeof(boot->content),
+                 "the file %.64s has %s bytes and should have %s", name, NUMBER_TEXT(file->size),
+                 NUMBER_TEXT(bytes));
+    else
+        boot_file_compare(boot, index, name, path);
+}
+
+/* All files, up to the first that is not right. */
+static void boot_files_check(struct boot *boot)
+{
+    snprintf(boot->content, sizeof(boot->content), "ok");
+    for (uint64_t i = 0; i < boot->job->nrfiles; i++) {
+        char file[sizeof(VOLUME_DATA) + 24];
+        char path[PATH_MAX];
+
+        snprintf(file, sizeof(file), "%s.%" PRIu64, VOLUME_DATA, i);
+        boot_path(boot, file, path);
+        if (strcmp(boot->content, "ok") == 0)
+            boot_file_check(boot, i, path);
+        unlink(path);
+    }
+    snprintf(boot->fsck, sizeof(boot->fsck), "%s", boot->volume.fsck);
 }
 
 static void boot_object_check(struct boot *boot)
 {
     char disk[PATH_MAX];
+    const struct content_case checked = {
+        .path = disk,
+        .start = boot_partition(boot)->sector * MBR_SECTOR_BYTES,
+        .bytes = boot->job->size,
+        .stream = boot->job->size,
+        .seed = boot->seed,
+        .map = &boot->map,
+    };
 
     boot_path(boot, MACHINE_DISK, disk);
-    content_check(disk, boot_partition(boot)->sector * MBR_SECTOR_BYTES, boot->job->size,
-                  boot->seed, &boot->map, boot->content);
+    content_check(&checked, boot->content);
 }
 
 /* The check NAME came to RESULT; "" is one that was not made. */
@@ -292,7 +336,7 @@ static void boot_result_note(struct boot *boot, const char *name, const char *re
 static void boot_disk_check(struct boot *boot)
 {
     if (job_is_ext2(boot->job))
-        boot_file_check(boot);
+        boot_files_check(boot);
     else
         boot_object_check(boot);
     if (boot->traced)

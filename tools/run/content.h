@@ -9,13 +9,21 @@
 
 #define CONTENT_RESULT_BYTES 512
 
+/* Bytes that must be those of a job, or of one of its files. In bytes, multiples of 512. */
+struct content_case {
+    const char *path; /* the file that they are in */
+    uint64_t start;   /* from its byte START on */
+    uint64_t bytes;
+    uint64_t offset; /* where they begin in the job's stream */
+    uint64_t stream; /* the length of all of it */
+    uint64_t seed;
+    const struct file_map *map; /* where on the disk the job's bytes are */
+};
+
 /*
- * Compare BYTES (a multiple of 512) of the file at PATH, from its byte START (one as well) on, with
- * the pattern of SEED. Writes "ok" to RESULT, or a sentence with the first byte that differs, what
- * stands in its sector instead, and how many sectors differ. MAP says where on the disk the bytes
- * are.
+ * Compare the bytes of CHECKED with the pattern of its seed. Writes "ok" to RESULT, or a sentence
+ * with the first byte that differs, what stands in its sector instead, and how many sectors differ.
  */
-void content_check(const char *path, uint64_t start, uint64_t bytes, uint64_t seed,
-                   const struct file_map *map, char result[CONTENT_RESULT_BYTES]);
+void content_check(const struct content_case *checked, char result[CONTENT_RESULT_BYTES]);
 
 #endif

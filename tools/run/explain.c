@@ -67,6 +67,11 @@ static void explain_request(const struct explain *explain)
                  NUMBER_TEXT(PAGE_BYTES));
 }
 
+static const char *explain_subject(const struct explain *explain)
+{
+    return explain->explained->nrfiles > 1 ? "the files lie" : "the file lies";
+}
+
 /* Adds to the sentence that some messages became several calls, if the file's pieces can be why. */
 static void explain_cuts(const struct explain *explain)
 {
@@ -77,8 +82,9 @@ static void explain_cuts(const struct explain *explain)
 
     if (calls > messages && calls - messages < pieces)
         snprintf(explain->text + used, EXPLAIN_BYTES - used,
-                 "; %s messages became %s calls, for the file lies in %s pieces on the disk",
-                 NUMBER_TEXT(messages), NUMBER_TEXT(calls), NUMBER_TEXT(pieces));
+                 "; %s messages became %s calls, for %s in %s pieces on the disk",
+                 NUMBER_TEXT(messages), NUMBER_TEXT(calls), explain_subject(explain),
+                 NUMBER_TEXT(pieces));
 }
 
 /* The most bytes that the policy puts into one call. */
@@ -96,11 +102,9 @@ static void explain_call_below_cap(const struct explain *explain)
     uint64_t max = explain->call.max;
 
     if (map->count > 1 && max == file_map_longest(map) && max < explain->message.max) {
-        snprintf(
-            explain->text, EXPLAIN_BYTES,
-            "capped by where the blocks are: the file lies in %s pieces of at most %s bytes on "
-            "the disk",
-            NUMBER_TEXT(map->count), NUMBER_TEXT(max));
+        snprintf(explain->text, EXPLAIN_BYTES,
+                 "capped by where the blocks are: %s in %s pieces of at most %s bytes on the disk",
+                 explain_subject(explain), NUMBER_TEXT(map->count), NUMBER_TEXT(max));
     } else if (policy->cap_bytes == 0) {
         snprintf(explain->text, EXPLAIN_BYTES,
                  "not capped: no run of more blocks was queued at once; the policy's %s (%s bytes) "
@@ -170,6 +174,17 @@ static void explain_command(const struct explain *explain)
     explain_rounding(explain);
 }
 
+/* Adds to the sentence who shares the work. */
+static void explain_shares(const struct job *job, char text[EXPLAIN_BYTES])
+{
+    size_t used = strlen(text);
+
+    if (job->nrfiles > 1)
+        snprintf(text + used, EXPLAIN_BYTES - used, "; %s files, by %s client%s",
+                 NUMBER_TEXT(job->nrfiles), NUMBER_TEXT(job->numjobs),
+                 job->numjobs > 1 ? "s at once" : "");
+}
+
 void explain_workload(const struct job *job, char text[EXPLAIN_BYTES])
 {
     const char *bs = NUMBER_TEXT(job->bs);
@@ -186,6 +201,7 @@ void explain_workload(const struct job *job, char text[EXPLAIN_BYTES])
             text, EXPLAIN_BYTES,
             "the job: stores of %s bytes into a mapping; counted are the pages that they dirty",
             bs);
+    explain_shares(job, text);
 }
 
 /* File data, or all if there is none. */

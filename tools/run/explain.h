@@ -15,6 +15,7 @@ struct explain_case {
     const struct policy *policy;
     uint64_t merge_bytes;       /* the cap of a policy that has none of its own */
     const struct file_map *map; /* where the job's bytes lie */
+    uint64_t nrfiles;           /* of the job */
     uint64_t device_block;      /* bytes of a block of the disk's driver; 0: not known */
     uint64_t rmw_bytes;         /* what rounding writes outward to these blocks has added */
 };

@@ -21,12 +21,13 @@
 #include "choice.h"
 #include "size.h"
 
-#define SECTOR_BYTES     512u
-#define BS_MAX_BYTES     (1u << 20)
-#define JOB_NAMES_TEXT   256
-#define JOB_VALUE_TEXT   JOB_FILE_BYTES
-#define JOB_ENTRY_MAX    255u /* bytes of a name in a directory of ext2 */
-#define JOB_FRAGMENT_MAX 65536u
+#define SECTOR_BYTES    512u
+#define BS_MAX_BYTES    (1u << 20)
+#define JOB_NAMES_TEXT  256
+#define JOB_VALUE_TEXT  JOB_FILE_BYTES
+#define JOB_ENTRY_MAX   255u /* bytes of a name in a directory of ext2 */
+#define JOB_COUNT_MAX   65536u
+#define JOB_CLIENTS_MAX 64u
 
 enum job_kind { JOB_CHOICE, JOB_SIZE, JOB_BOOL, JOB_COUNT, JOB_PATH };
 
@@ -78,12 +79,18 @@ static const struct job_key job_keys[] = {
     {"bs", JOB_SIZE, offsetof(struct job, bs), NULL, "64k", "bytes at a time"},
     {"size", JOB_SIZE, offsetof(struct job, size), NULL, NULL, "bytes in all"},
     {"filename", JOB_PATH, offsetof(struct job, filename), NULL, "job.data", "the file (fs=ext2)"},
+    {"nrfiles", JOB_COUNT, offsetof(struct job, nrfiles), NULL, "0",
+     "so many files share the bytes; 0: one for each client (fs=ext2)"},
+    {"numjobs", JOB_COUNT, offsetof(struct job, numjobs), NULL, "1",
+     "so many clients at once share the files (fs=ext2)"},
     {"overwrite", JOB_BOOL, offsetof(struct job, overwrite), job_bools, "0",
      "the file is there beforehand (fs=ext2)"},
     {"fragment", JOB_COUNT, offsetof(struct job, fragment), NULL, "0",
      "free space only in holes of so many blocks (fs=ext2)"},
     {"end_fsync", JOB_BOOL, offsetof(struct job, end_fsync), job_bools, "1",
      "write out at the end, inside the clock"},
+    {"fsync_on_close", JOB_BOOL, offsetof(struct job, fsync_on_close), job_bools, "0",
+     "write each file out before the next is begun"},
     {"verify", JOB_BOOL, offsetof(struct job, verify), job_bools, "0",
      "read back and compare, outside the clock"},
     {"plain", JOB_BOOL, offsetof(struct job, plain), job_bools, "0",
@@ -105,13 +112,14 @@ static const struct job_rule job_rules[] = {
     {"rw", "read", "fs", "ext2"},           {"rw", "operations", "fs", "ext2"},
     {"ioengine", "rpc", "fs", "ext2"},      {"filename", NULL, "fs", "ext2"},
     {"overwrite", "1", "fs", "ext2"},       {"fragment", NULL, "fs", "ext2"},
+    {"numjobs", NULL, "fs", "ext2"},        {"nrfiles", NULL, "fs", "ext2"},
     {"overwrite", "1", "rw", "write"}, /* what is read is there anyway */
     {"verify", "1", "rw", "write"},    /* reading compares anyway */
-    {"fault", "crash_pager", "fs", "none"}, {"fault", "claim", "fs", "none"},
-    {"fault", "die", "fs", "none"},         {"fault", "deadlock", "fs", "none"},
-    {"fault", "lost_reply", "fs", "none"},  {"fault", "lock_order", "fs", "none"},
-    {"fault", "lock_rpc", "fs", "none"},    {"fault", "level_order", "fs", "none"},
-    {"fault", "no_page", "fs", "none"},
+    {"fsync_on_close", "1", "rw", "write"}, {"fault", "crash_pager", "fs", "none"},
+    {"fault", "claim", "fs", "none"},       {"fault", "die", "fs", "none"},
+    {"fault", "deadlock", "fs", "none"},    {"fault", "lost_reply", "fs", "none"},
+    {"fault", "lock_order", "fs", "none"},  {"fault", "lock_rpc", "fs", "none"},
+    {"fault", "level_order", "fs", "none"}, {"fault", "no_page", "fs", "none"},
 };
 
 /* Where the parser stands. */
@@ -204,11 +212,11 @@ static int job_count_set(struct job_reader *reader, const struct job_key *key, c
 {
     uint64_t *to = (uint64_t *)((char *)reader->job + key->offset);
 
-    if (number_parse(value, to) == 0 && *to <= JOB_FRAGMENT_MAX)
+    if (number_parse(value, to) == 0 && *to <= JOB_COUNT_MAX)
         return STATUS_SUCCESS;
     return failure_set(reader->failure, STATUS_BAD_INPUT,
                        "%s:%u: %s: '%s' is no number from 0 to %u", reader->path, reader->line,
-                       key->name, value, JOB_FRAGMENT_MAX);
+                       key->name, value, JOB_COUNT_MAX);
 }
 
 /* What is wrong with a path, for the end of a sentence, or NULL. Quotes would end the word in what
@@ -434,20 +442,73 @@ static int job_sizes_check(const struct job *job, const char *path, struct failu
         return failure_set(failure, STATUS_BAD_INPUT,
                            "%s: size=%" PRIu64 " is not a multiple of the page, %" PRIu64, path,
                            job->size, PAGE_BYTES);
-    if (job->size % job->bs != 0)
+    if (job->nrfiles == 1 && job->size % job->bs != 0)
         return failure_set(failure, STATUS_BAD_INPUT, "%s: size=%s is not a multiple of bs=%s",
                            path, SIZE_TEXT(job->size), SIZE_TEXT(job->bs));
     return STATUS_SUCCESS;
 }
 
+/* The last file's name must be one. */
+static int job_names_check(const struct job *job, const char *path, struct failure *failure)
+{
+    char name[JOB_FILE_BYTES];
+    const char *last;
+
+    if (job_file_name(job, job->nrfiles - 1, name) != 0)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "%s: filename=%.80s is too long for a number behind it", path,
+                           job->filename);
+    last = strrchr(name, '/');
+    last = last == NULL ? name : last + 1;
+    if (strlen(last) > JOB_ENTRY_MAX)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "%s: filename: '%.80s' has a part of more than 255 bytes", path, name);
+    return STATUS_SUCCESS;
+}
+
+static int job_counts_check(const struct job *job, const char *path, struct failure *failure)
+{
+    if (job->numjobs == 0 || job->numjobs > JOB_CLIENTS_MAX)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "%s: numjobs=%" PRIu64 " is no number from 1 to %u", path, job->numjobs,
+                           JOB_CLIENTS_MAX);
+    if (job->nrfiles < job->numjobs)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "%s: nrfiles=%" PRIu64
+                           " is less than a file for each of numjobs=%" PRIu64 " clients",
+                           path, job->nrfiles, job->numjobs);
+    if (job->size / PAGE_BYTES < job->nrfiles)
+        return failure_set(
+            failure, STATUS_BAD_INPUT,
+            "%s: size=%s is less than a page (%s bytes) for each of nrfiles=%s files", path,
+            SIZE_TEXT(job->size), NUMBER_TEXT(PAGE_BYTES), NUMBER_TEXT(job->nrfiles));
+    return job_names_check(job, path, failure);
+}
+
 int job_resize(struct job *job, uint64_t size, const char *path, struct failure *failure)
 {
+    int status;
+
     if (size != 0)
         job->size = size;
+    if (job->nrfiles == 0)
+        job->nrfiles = job->numjobs;
     if (job->size == 0)
         return failure_set(failure, STATUS_BAD_INPUT, "%s: 'size' is missing, it has no default",
                            path);
-    return job_sizes_check(job, path, failure);
+    status = job_sizes_check(job, path, failure);
+    return status != STATUS_SUCCESS ? status : job_counts_check(job, path, failure);
+}
+
+error_t job_file_name(const struct job *job, uint64_t index, char name[JOB_FILE_BYTES])
+{
+    int length;
+
+    if (job->nrfiles == 1)
+        length = snprintf(name, JOB_FILE_BYTES, "%s", job->filename);
+    else
+        length = snprintf(name, JOB_FILE_BYTES, "%s.%" PRIu64, job->filename, index);
+    return length < JOB_FILE_BYTES ? 0 : ENAMETOOLONG;
 }
 
 bool job_is_ext2(const struct job *job)
@@ -508,7 +569,7 @@ void job_print_keys(FILE *stream)
     for (size_t i = 0; i < job_keys_count; i++) {
         const struct job_key *key = &job_keys[i];
 
-        fprintf(stream, "  %-10s %s; ", key->name, key->what);
+        fprintf(stream, "  %-14s %s; ", key->name, key->what);
         if (key->choices != NULL)
             fprintf(stream, "%s", choice_names(key->choices, names, sizeof(names)));
         else

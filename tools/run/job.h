@@ -5,6 +5,7 @@
 #ifndef RUN_JOB_H
 #define RUN_JOB_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,8 +25,11 @@ struct job {
     uint64_t bs;
     uint64_t size;     /* 0: the file did not say */
     uint64_t fragment; /* blocks of a hole, for fs=ext2; 0: free space is left as it is */
+    uint64_t nrfiles;  /* files that share the bytes; 0 until job_resize: as many as clients */
+    uint64_t numjobs;  /* clients that share the files */
     bool overwrite;
     bool end_fsync;
+    bool fsync_on_close;
     bool verify;
     bool plain;
 };
@@ -45,7 +49,13 @@ int job_load(struct job *job, const char *path, struct failure *failure);
  */
 int job_resize(struct job *job, uint64_t size, const char *path, struct failure *failure);
 
-/* Whether the job works on a file of the ext2 file system, else on a bare object. */
+/*
+ * Write the name of file INDEX, from 0, to NAME: the job's filename, and if there are several files
+ * a number behind it. ENAMETOOLONG: it has no room (job_resize has checked that).
+ */
+error_t job_file_name(const struct job *job, uint64_t index, char name[JOB_FILE_BYTES]);
+
+/* Whether the job works on files of the ext2 file system, else on a bare object. */
 bool job_is_ext2(const struct job *job);
 
 /* Whether the job reads, and so writes nothing of its own. */

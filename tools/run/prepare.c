@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The file comes from debugfs, which copies it from one of the host that holds the pattern and is
- * removed afterwards. debugfs exits with 0 whatever happens; so each line is looked at that it
+ * The files come from debugfs, which copies them from some of the host that hold the pattern and
+ * are removed afterwards. debugfs exits with 0 whatever happens; so each line is looked at that it
  * prints, and one that it does not print when all is well is the error.
  */
 #include "prepare.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #define PREPARE_FOLDER       "lost+found"  /* mke2fs makes it */
 #define PREPARE_TIME         "@1196467200" /* the time of mke2fs in disk-images/make-disk.sh */
 #define PREPARE_WINDOW_BYTES (1u << 20)
+#define PREPARE_NAME_BYTES   48
 
 struct prepare {
     const struct options *options;
@@ -41,7 +43,7 @@ static const char *prepare_fragment_path(const struct options *options, char pat
     return path;
 }
 
-static bool prepare_has_file(const struct job *job)
+static bool prepare_has_files(const struct job *job)
 {
     return job->overwrite || job_is_read(job);
 }
@@ -128,38 +130,67 @@ static int prepare_free_cut(const struct prepare *prepare)
     return status;
 }
 
-/* --- The file -------------------------------------------------------------------------------- */
+/* --- The files ------------------------------------------------------------------------------- */
 
-static void prepare_pattern_print(const struct prepare *prepare, uint8_t *base, uint8_t *window,
-                                  FILE *stream)
+/* The name of the host's file that holds file INDEX. */
+static const char *prepare_data_name(uint64_t index, char name[PREPARE_NAME_BYTES])
 {
-    struct pattern pattern;
-    uint64_t bytes = prepare->job->size;
+    snprintf(name, PREPARE_NAME_BYTES, "%s.%" PRIu64, PREPARE_DATA, index);
+    return name;
+}
 
-    pattern_init(&pattern, prepare->seed + prepare->job->overwrite, base);
-    for (uint64_t offset = 0; offset < bytes; offset += PREPARE_WINDOW_BYTES) {
-        uint64_t rest = bytes - offset;
+static void prepare_pattern_print(const struct prepare *prepare, const struct pattern *pattern,
+                                  uint64_t index, uint8_t *window, FILE *stream)
+{
+    const struct job *job = prepare->job;
+    uint64_t offset;
+    uint64_t end = pattern_part(job->size, job->nrfiles, index, &offset);
+
+    for (end += offset; offset < end; offset += PREPARE_WINDOW_BYTES) {
+        uint64_t rest = end - offset;
         size_t length = rest < PREPARE_WINDOW_BYTES ? rest : PREPARE_WINDOW_BYTES;
 
-        pattern_fill(&pattern, offset, window, length);
+        pattern_fill(pattern, offset, window, length);
         fwrite(window, 1, length, stream);
     }
 }
 
-static int prepare_data_write(const struct prepare *prepare)
+static int prepare_data_write(const struct prepare *prepare, const struct pattern *pattern,
+                              uint64_t index, uint8_t *window)
+{
+    char name[PREPARE_NAME_BYTES];
+    FILE *stream = prepare_file_create(prepare, prepare_data_name(index, name));
+
+    if (stream == NULL)
+        return prepare->failure->status;
+    prepare_pattern_print(prepare, pattern, index, window, stream);
+    return prepare_file_close(prepare, stream, name);
+}
+
+static int prepare_all_data_write(const struct prepare *prepare)
 {
     uint8_t *memory = malloc(PATTERN_BASE_BYTES + PREPARE_WINDOW_BYTES);
-    FILE *stream = prepare_file_create(prepare, PREPARE_DATA);
-    int status = prepare->failure->status;
+    struct pattern pattern;
+    int status = STATUS_SUCCESS;
 
     if (memory == NULL)
-        status = failure_set(prepare->failure, STATUS_BAD_INPUT, "out of memory");
-    if (status == STATUS_SUCCESS)
-        prepare_pattern_print(prepare, memory, memory + PATTERN_BASE_BYTES, stream);
-    if (stream != NULL)
-        status = prepare_file_close(prepare, stream, PREPARE_DATA);
+        return failure_set(prepare->failure, STATUS_BAD_INPUT, "out of memory");
+    pattern_init(&pattern, prepare->seed + prepare->job->overwrite, memory);
+    for (uint64_t i = 0; i < prepare->job->nrfiles && status == STATUS_SUCCESS; i++)
+        status = prepare_data_write(prepare, &pattern, i, memory + PATTERN_BASE_BYTES);
     free(memory);
     return status;
+}
+
+static void prepare_all_data_remove(const struct prepare *prepare)
+{
+    for (uint64_t i = 0; i < prepare->job->nrfiles; i++) {
+        char name[PREPARE_NAME_BYTES];
+        char path[PATH_MAX];
+
+        if (prepare_path(prepare, prepare_data_name(i, name), path) == STATUS_SUCCESS)
+            unlink(path);
+    }
 }
 
 /* The folders of PATH, each behind those that it is in. */
@@ -174,13 +205,20 @@ static void prepare_folders_print(const char *path, FILE *stream)
 }
 
 /* "write" makes a file in the current folder only. */
-static void prepare_write_print(const char *path, FILE *stream)
+static void prepare_writes_print(const struct job *job, FILE *stream)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(job->filename, '/');
 
     if (slash != NULL)
-        fprintf(stream, "cd \"/%.*s\"\n", (int)(slash - path), path);
-    fprintf(stream, "write %s \"%s\"\n", PREPARE_DATA, slash != NULL ? slash + 1 : path);
+        fprintf(stream, "cd \"/%.*s\"\n", (int)(slash - job->filename), job->filename);
+    for (uint64_t i = 0; i < job->nrfiles; i++) {
+        char data[PREPARE_NAME_BYTES];
+        char path[JOB_FILE_BYTES];
+
+        (void)job_file_name(job, i, path); /* job_resize has made sure that it has room */
+        fprintf(stream, "write %s \"%s\"\n", prepare_data_name(i, data),
+                slash != NULL ? path + (slash + 1 - job->filename) : path);
+    }
 }
 
 static int prepare_commands_write(const struct prepare *prepare)
@@ -192,8 +230,8 @@ static int prepare_commands_write(const struct prepare *prepare)
         return prepare->failure->status;
     fprintf(stream, "set_current_time %s\n", PREPARE_TIME);
     prepare_folders_print(job->filename, stream);
-    if (prepare_has_file(job))
-        prepare_write_print(job->filename, stream);
+    if (prepare_has_files(job))
+        prepare_writes_print(job, stream);
     return prepare_file_close(prepare, stream, PREPARE_COMMANDS);
 }
 
@@ -248,19 +286,18 @@ static int prepare_debugfs_run(const struct prepare *prepare)
     return status != STATUS_SUCCESS ? status : prepare_output_judge(prepare, path);
 }
 
-static int prepare_file_make(const struct prepare *prepare)
+static int prepare_files_make(const struct prepare *prepare)
 {
-    char data[PATH_MAX];
     int status = STATUS_SUCCESS;
 
-    if (prepare_has_file(prepare->job))
-        status = prepare_data_write(prepare);
+    if (prepare_has_files(prepare->job))
+        status = prepare_all_data_write(prepare);
     if (status == STATUS_SUCCESS)
         status = prepare_commands_write(prepare);
     if (status == STATUS_SUCCESS)
         status = prepare_debugfs_run(prepare);
-    if (prepare_path(prepare, PREPARE_DATA, data) == STATUS_SUCCESS)
-        unlink(data);
+    if (prepare_has_files(prepare->job))
+        prepare_all_data_remove(prepare);
     return status;
 }
 
@@ -274,7 +311,7 @@ int prepare_run(const struct options *options, const struct job *job, uint64_t s
              (unsigned long long)partition->sector * MBR_SECTOR_BYTES);
     if (job->fragment != 0)
         status = prepare_free_cut(&prepare);
-    if (status == STATUS_SUCCESS && (prepare_has_file(job) || strchr(job->filename, '/') != NULL))
-        status = prepare_file_make(&prepare);
+    if (status == STATUS_SUCCESS && (prepare_has_files(job) || strchr(job->filename, '/') != NULL))
+        status = prepare_files_make(&prepare);
     return status;
 }

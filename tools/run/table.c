@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "libpattern/pattern.h"
 #include "size.h"
 #include "yardstick.h"
 
@@ -108,12 +109,19 @@ static void table_row_print(const struct table_row *row, FILE *stream)
 /* The job's calls, or the pages of the mapping that it touches. */
 static struct layer table_workload(const struct boot *boot)
 {
-    uint64_t bytes = boot->console.job.bytes;
-    uint64_t unit = job_is_rpc(boot->job) ? boot->job->bs : PAGE_BYTES;
+    const struct job *job = boot->job;
+    uint64_t unit = job_is_rpc(job) ? job->bs : PAGE_BYTES;
+    uint64_t nfiles = boot->console.job.said ? job->nrfiles : 0;
     struct layer layer = {0};
 
-    for (uint64_t i = 0; i < bytes / unit; i++)
-        layer_add(&layer, unit);
+    for (uint64_t i = 0; i < nfiles; i++) {
+        uint64_t offset;
+        uint64_t bytes = pattern_part(job->size, nfiles, i, &offset);
+
+        for (; bytes > unit; bytes -= unit)
+            layer_add(&layer, unit);
+        layer_add(&layer, bytes);
+    }
     return layer;
 }
 
@@ -162,7 +170,8 @@ static void table_explain(const struct boot *boot, unsigned kind, char text[EXPL
     struct explain_case explained = {.layers = &boot->layers,
                                      .policy = boot->policy,
                                      .merge_bytes = boot->options->merge_bytes,
-                                     .map = boot_map(boot)};
+                                     .map = boot_map(boot),
+                                     .nrfiles = boot->job->nrfiles};
 
     for (size_t i = 0; i < console->stores_count; i++) {
         explained.device_block = console->stores[i].block;
@@ -262,6 +271,12 @@ static void table_extras_print(const struct job *job, FILE *stream)
 {
     if (strcmp(job->filename, "job.data") != 0)
         fprintf(stream, " filename=%.40s", job->filename);
+    if (job->nrfiles != 1)
+        fprintf(stream, " nrfiles=%s", NUMBER_TEXT(job->nrfiles));
+    if (job->numjobs != 1)
+        fprintf(stream, " numjobs=%s", NUMBER_TEXT(job->numjobs));
+    if (job->fsync_on_close)
+        fprintf(stream, " fsync_on_close=1");
     if (job->overwrite)
         fprintf(stream, " overwrite=1");
     if (job->fragment != 0)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One run of debugfs answers `stats -h` (the super block), `stat` of the job's file (its length and
- * blocks) and, if wanted, `dump`. Of what it prints these lines are read:
+ * One run of debugfs answers `stats -h` (the super block), `stat` of each of the job's files (its
+ * length and blocks) and, if wanted, `dump`. Of what it prints these lines are read:
  *
  *   Filesystem state:         clean
  *   Block size:               4096
+ *   debugfs: stat "/job.data"
  *   User:     0   Group:     0   Project:     0   Size: 134217728
  *   BLOCKS:
  *   (0-11):555-566, (IND):567, (12-1035):568-1591
@@ -17,12 +18,15 @@
  */
 #include "volume.h"
 
+#include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "libpattern/pattern.h"
 #include "machine.h"
 #include "tool.h"
 
@@ -51,6 +55,7 @@ void volume_init(struct volume *volume)
 void volume_destroy(struct volume *volume)
 {
     file_map_destroy(&volume->map);
+    free(volume->files);
 }
 
 /* --- What debugfs says ----------------------------------------------------------------------- */
@@ -70,9 +75,19 @@ static error_t volume_range_scan(const char **text, uint64_t *first, uint64_t *l
     return *last < *first ? EINVAL : 0;
 }
 
+/* Where the lines of `stat` put what they say. */
+struct volume_reader {
+    struct volume *volume;
+    const struct job *job;
+    uint64_t start;           /* of the partition */
+    struct volume_file *file; /* that the lines are about; NULL before the first */
+    uint64_t offset;          /* where it begins in the job's bytes */
+};
+
 /* Reads `(0-11):555-566` or `(IND):567` at *TEXT, and the comma behind it. */
-static error_t volume_piece_scan(struct volume *volume, const char **text, uint64_t start)
+static error_t volume_piece_scan(const struct volume_reader *reader, const char **text)
 {
+    struct volume *volume = reader->volume;
     uint64_t in_file[2];
     uint64_t on_disk[2];
     bool is_data = (*text)[0] == '(' && (*text)[1] >= '0' && (*text)[1] <= '9';
@@ -86,18 +101,18 @@ static error_t volume_piece_scan(struct volume *volume, const char **text, uint6
     error = volume_range_scan(&at, &on_disk[0], &on_disk[1]);
     if (error == 0 && is_data)
         file_map_add(&volume->map, (struct file_piece){
-                                       .offset = in_file[0] * volume->block_bytes,
-                                       .start = start + on_disk[0] * volume->block_bytes,
+                                       .offset = reader->offset + in_file[0] * volume->block_bytes,
+                                       .start = reader->start + on_disk[0] * volume->block_bytes,
                                        .bytes = (on_disk[1] - on_disk[0] + 1) * volume->block_bytes,
                                    });
     *text = at + strspn(at, ", \n");
     return error;
 }
 
-static void volume_blocks_read(struct volume *volume, const char *line, uint64_t start)
+static void volume_blocks_read(const struct volume_reader *reader, const char *line)
 {
     while (*line == '(') {
-        if (volume_piece_scan(volume, &line, start) != 0)
+        if (volume_piece_scan(reader, &line) != 0)
             return;
     }
 }
@@ -123,14 +138,25 @@ static void volume_super_line_read(struct volume *volume, const char *line)
         snprintf(volume->state, sizeof(volume->state), "%.*s", (int)strcspn(value, "\n"), value);
 }
 
-static void volume_file_line_read(struct volume *volume, const char *line)
+/* debugfs repeats each command: behind it stands the answer about the next file. */
+static void volume_command_line_read(struct volume_reader *reader, const char *line)
+{
+    struct volume *volume = reader->volume;
+
+    if (strncmp(line, "debugfs: stat ", 14) != 0 || volume->files_count == reader->job->nrfiles)
+        return;
+    pattern_part(reader->job->size, reader->job->nrfiles, volume->files_count, &reader->offset);
+    reader->file = &volume->files[volume->files_count++];
+}
+
+static void volume_file_line_read(const struct volume_reader *reader, const char *line)
 {
     const char *size = strstr(line, " Size: ");
 
-    if (strncmp(line, "User:", 5) != 0 || size == NULL)
+    if (strncmp(line, "User:", 5) != 0 || size == NULL || reader->file == NULL)
         return;
-    volume->found = true;
-    volume->size = strtoull(size + strlen(" Size: "), NULL, 10);
+    reader->file->found = true;
+    reader->file->size = strtoull(size + strlen(" Size: "), NULL, 10);
 }
 
 /* debugfs starts its complaints with what they are about: the path, or one of its commands. */
@@ -144,18 +170,23 @@ static void volume_complaint_read(struct volume *volume, const char *line)
     }
 }
 
-void volume_report_read(struct volume *volume, FILE *stream, uint64_t start)
+void volume_report_read(struct volume *volume, const struct job *job, FILE *stream, uint64_t start)
 {
+    struct volume_reader reader = {.volume = volume, .job = job, .start = start};
     char *line = NULL;
     size_t capacity = 0;
     bool blocks = false;
 
+    volume->files = calloc(job->nrfiles, sizeof(*volume->files));
+    if (volume->files == NULL)
+        err(STATUS_BAD_INPUT, "machbed");
     while (getline(&line, &capacity, stream) >= 0) {
         if (blocks)
-            volume_blocks_read(volume, line, start);
+            volume_blocks_read(&reader, line);
         blocks = strcmp(line, "BLOCKS:\n") == 0;
         volume_super_line_read(volume, line);
-        volume_file_line_read(volume, line);
+        volume_command_line_read(&reader, line);
+        volume_file_line_read(&reader, line);
         volume_complaint_read(volume, line);
     }
     free(line);
@@ -250,15 +281,25 @@ static FILE *volume_command_run(const struct volume_run *run, struct command *co
     return status == STATUS_SUCCESS ? volume_file_open(run, output, "re") : NULL;
 }
 
+static void volume_file_commands_print(const struct volume_run *run, uint64_t index, FILE *stream)
+{
+    char name[JOB_FILE_BYTES];
+
+    (void)job_file_name(run->job, index, name); /* job_resize has made sure that it has room */
+    fprintf(stream, "stat \"/%s\"\n", name);
+    if (run->copy)
+        fprintf(stream, "dump \"/%s\" %s.%" PRIu64 "\n", name, VOLUME_DATA, index);
+}
+
 static int volume_commands_write(const struct volume_run *run)
 {
     FILE *stream = volume_file_open(run, VOLUME_COMMANDS, "we");
 
     if (stream == NULL)
         return run->failure->status;
-    fprintf(stream, "stats -h\nstat \"/%s\"\n", run->job->filename);
-    if (run->copy)
-        fprintf(stream, "dump \"/%s\" %s\n", run->job->filename, VOLUME_DATA);
+    fprintf(stream, "stats -h\n");
+    for (uint64_t i = 0; i < run->job->nrfiles; i++)
+        volume_file_commands_print(run, i, stream);
     if (fclose(stream) != 0)
         return failure_set(run->failure, STATUS_BAD_INPUT, "%s/%s cannot be written: %s",
                            run->folder, VOLUME_COMMANDS, strerror(errno));
@@ -282,7 +323,7 @@ static int volume_debugfs_run(const struct volume_run *run)
     stream = volume_command_run(run, &command, VOLUME_REPORT, &code);
     if (stream == NULL)
         return run->failure->status;
-    volume_report_read(run->volume, stream, run->start);
+    volume_report_read(run->volume, run->job, stream, run->start);
     fclose(stream);
     return STATUS_SUCCESS;
 }

@@ -16,14 +16,20 @@
 #include "mbr.h"
 
 #define VOLUME_RESULT_BYTES 512
-#define VOLUME_DATA         "content.data" /* the job's file, in the boot's folder */
+#define VOLUME_DATA         "content.data" /* copies of the job's files: this, a point, a number */
+
+/* One of the job's files. */
+struct volume_file {
+    bool found;    /* it is there */
+    uint64_t size; /* in bytes */
+};
 
 struct volume {
     uint64_t block_bytes;               /* 0: debugfs could not open it */
     char state[64];                     /* "clean", or how the super block is marked else */
-    bool found;                         /* the job's file is there */
-    uint64_t size;                      /* of it, in bytes */
-    struct file_map map;                /* where its data lies */
+    struct volume_file *files;          /* the job's, in their order */
+    size_t files_count;                 /* of those that debugfs was asked about */
+    struct file_map map;                /* where the job's bytes lie */
     char fsck[VOLUME_RESULT_BYTES];     /* "ok", or what is wrong */
     char said[VOLUME_RESULT_BYTES / 2]; /* debugfs's first complaint, or "" */
 };
@@ -36,7 +42,7 @@ void volume_destroy(struct volume *volume);
 
 /*
  * Look at the file system in PARTITION of the disk in FOLDER, check it, and with COPY write JOB's
- * file to VOLUME_DATA in FOLDER.
+ * files to VOLUME_DATA.0 and so on in FOLDER.
  * => fails only when a tool cannot be run or the runner is asked to end; the rest is in VOLUME.
  */
 int volume_examine(struct volume *volume, const struct job *job,
@@ -45,7 +51,7 @@ int volume_examine(struct volume *volume, const struct job *job,
 
 /* The parts of it, for tests: read what debugfs and e2fsck (which exited with CODE) printed. START
    is the partition's first byte. */
-void volume_report_read(struct volume *volume, FILE *stream, uint64_t start);
+void volume_report_read(struct volume *volume, const struct job *job, FILE *stream, uint64_t start);
 void volume_fsck_read(struct volume *volume, FILE *stream, int code);
 
 #endif

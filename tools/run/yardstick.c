@@ -43,7 +43,7 @@ static bool yardstick_job_compares(const struct job *job)
 {
     return job_is_ext2(job) && job_is_rpc(job) && !job_is_read(job) && !job->overwrite &&
            job->fragment == 0 && job->end_fsync && job->size == YARDSTICK_BYTES &&
-           job->bs == YARDSTICK_BS;
+           job->bs == YARDSTICK_BS && job->nrfiles == 1;
 }
 
 /* Whether the figures compare with what this boot did. */

@@ -18,6 +18,8 @@ static const struct job sample_job = {
     .bs = 65536,
     .size = 134217728,
     .end_fsync = true,
+    .nrfiles = 1,
+    .numjobs = 1,
 };
 
 static inline void sample_feed(struct boot *boot, const char *const *lines, size_t count)

@@ -42,9 +42,18 @@ static int teardown(void **state)
     return 0;
 }
 
+/* All of the stream, in the image from START on. */
+static struct content_case whole(void)
+{
+    return (struct content_case){
+        .path = path, .start = START, .bytes = BYTES, .stream = BYTES, .seed = SEED, .map = &map};
+}
+
 static void check(void)
 {
-    content_check(path, START, BYTES, SEED, &map, result);
+    const struct content_case checked = whole();
+
+    content_check(&checked, result);
 }
 
 static void the_pattern_of_the_seed_is_ok(void **state)
@@ -56,8 +65,11 @@ static void the_pattern_of_the_seed_is_ok(void **state)
 
 static void another_seeds_pattern_is_not(void **state)
 {
+    struct content_case checked = whole();
+
     (void)state;
-    content_check(path, START, BYTES, SEED + 1, &map, result);
+    checked.seed = SEED + 1;
+    content_check(&checked, result);
     assert_contains(result, "byte 0 (sector 0; sector 4 of the disk)");
     assert_contains(result, "; 4,104 of 4,104 sectors differ");
 }
@@ -137,6 +149,44 @@ static void the_place_on_the_disk_is_that_of_the_piece(void **state)
     assert_contains(result, " (sector 6) is ");
 }
 
+static void a_file_holds_its_part_of_the_stream(void **state)
+{
+    struct content_case checked = whole();
+
+    (void)state;
+    checked.bytes = pattern_part(BYTES, 2, 1, &checked.offset);
+    checked.start += checked.offset;
+    content_check(&checked, result);
+    assert_string_equal(result, "ok");
+    assert_int_equal(
+        pwrite(image, (const char *)data + checked.offset + 512 * 5, 512, (off_t)checked.start),
+        512);
+    content_check(&checked, result);
+    assert_contains(result, "byte 0 (sector 0; sector 2,060 of the disk)");
+    assert_contains(result, "the sector holds what belongs into sector 5; 1 of 2,048 sectors");
+    assert_int_equal(pwrite(image, data, 512, (off_t)checked.start), 512);
+    content_check(&checked, result);
+    assert_contains(result, "the sector holds what belongs into another file");
+}
+
+static void parts_are_whole_pages_and_all_of_the_stream(void **state)
+{
+    uint64_t offset;
+    uint64_t sum = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < 1500; i++) {
+        uint64_t bytes = pattern_part(4000 * UINT64_C(4096), 1500, i, &offset);
+
+        assert_int_equal(offset, sum);
+        assert_int_equal(bytes, i < 1000 ? 3 * 4096 : 2 * 4096);
+        sum += bytes;
+    }
+    assert_int_equal(sum, 4000 * UINT64_C(4096));
+    assert_int_equal(pattern_part(12288, 1, 0, &offset), 12288);
+    assert_int_equal(offset, 0);
+}
+
 static void an_image_that_is_too_short_is_reported(void **state)
 {
     (void)state;
@@ -147,8 +197,11 @@ static void an_image_that_is_too_short_is_reported(void **state)
 
 static void an_image_that_is_missing_is_reported(void **state)
 {
+    struct content_case checked = whole();
+
     (void)state;
-    content_check("/nonexistent/disk.img", START, BYTES, SEED, &map, result);
+    checked.path = "/nonexistent/disk.img";
+    content_check(&checked, result);
     assert_contains(result, "No such file");
 }
 
@@ -187,6 +240,8 @@ int main(void)
         TEST(a_sector_in_the_wrong_place_is_recognised),
         TEST(a_sector_that_was_not_overwritten_is_recognised),
         TEST(the_place_on_the_disk_is_that_of_the_piece),
+        TEST(a_file_holds_its_part_of_the_stream),
+        TEST(parts_are_whole_pages_and_all_of_the_stream),
         TEST(an_image_that_is_too_short_is_reported),
         TEST(an_image_that_is_missing_is_reported),
         TEST(no_two_sectors_and_no_two_seeds_look_alike),

@@ -234,8 +234,56 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
     job_print(&job, stream);
     fclose(stream);
     assert_string_equal(text, "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
-                              "filename=job.data\noverwrite=0\nfragment=0\n"
-                              "end_fsync=1\nverify=0\nplain=0\nfault=none\n");
+                              "filename=job.data\nnrfiles=1\nnumjobs=1\noverwrite=0\n"
+                              "fragment=0\nend_fsync=1\nfsync_on_close=0\nverify=0\nplain=0\n"
+                              "fault=none\n");
+}
+
+static void assert_not_resized(const char *text, const char *reason)
+{
+    assert_int_equal(resize(text, 0), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, reason);
+}
+
+static void files_and_clients_share_a_jobs_bytes(void **state)
+{
+    char name[JOB_FILE_BYTES];
+
+    (void)state;
+    assert_int_equal(resize("[x]\nfs=ext2\nsize=68k\nnrfiles=17\nnumjobs=4\nfilename=a/b\n", 0),
+                     STATUS_SUCCESS);
+    assert_int_equal(job_file_name(&job, 16, name), 0);
+    assert_string_equal(name, "a/b.16");
+    assert_int_equal(resize("[x]\nfs=ext2\nsize=1m\nnumjobs=4\n", 0), STATUS_SUCCESS);
+    assert_int_equal(job.nrfiles, 4);
+    assert_int_equal(resize("[x]\nfs=ext2\nsize=1m\n", 0), STATUS_SUCCESS);
+    assert_int_equal(job.nrfiles, 1);
+    assert_int_equal(job_file_name(&job, 0, name), 0);
+    assert_string_equal(name, "job.data");
+}
+
+static void numbers_of_files_and_clients_that_cannot_be_are_refused(void **state)
+{
+    char text[JOB_FILE_BYTES + 64] = "[x]\nfs=ext2\nsize=1m\nnrfiles=200\nfilename=";
+    size_t start = strlen(text);
+
+    (void)state;
+    assert_refused("[x]\nnumjobs=2\n", "a.job:2: numjobs=2 needs fs=ext2");
+    assert_refused("[x]\nnrfiles=2\n", "a.job:2: nrfiles=2 needs fs=ext2");
+    assert_refused("[x]\nfs=ext2\nfsync_on_close=1\nrw=read\n",
+                   "a.job:3: fsync_on_close=1 needs rw=write");
+    assert_not_resized("[x]\nfs=ext2\nsize=1m\nnumjobs=0\n", "numjobs=0 is no number from 1 to 64");
+    assert_not_resized("[x]\nfs=ext2\nsize=1m\nnumjobs=65\n", "numjobs=65 is no number from 1");
+    assert_not_resized("[x]\nfs=ext2\nsize=1m\nnumjobs=3\nnrfiles=2\n",
+                       "nrfiles=2 is less than a file for each of numjobs=3 clients");
+    assert_not_resized("[x]\nfs=ext2\nsize=64k\nnrfiles=17\n",
+                       "size=64K is less than a page (4,096 bytes) for each of nrfiles=17 files");
+    memset(text + start, 'a', 255);
+    assert_not_resized(text, "has a part of more than 255 bytes");
+    for (size_t i = 0; i < JOB_FILE_BYTES - 2; i++)
+        text[start + i] = i % 2 == 0 ? 'a' : '/';
+    text[start + JOB_FILE_BYTES - 3] = '\0';
+    assert_not_resized(text, "is too long for a number behind it");
 }
 
 int main(void)
@@ -258,6 +306,8 @@ int main(void)
         cmocka_unit_test(a_size_from_outside_replaces_the_jobs),
         cmocka_unit_test(sizes_that_do_not_fit_together_are_refused),
         cmocka_unit_test(the_guest_gets_every_key_with_sizes_in_plain_bytes),
+        cmocka_unit_test(files_and_clients_share_a_jobs_bytes),
+        cmocka_unit_test(numbers_of_files_and_clients_that_cannot_be_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,13 @@
 #define START 1048576u
 
 static struct volume volume;
+static struct job job;
 
 static int setup(void **state)
 {
     (void)state;
     volume_init(&volume);
+    job = (struct job){.filename = "job.data", .size = 134217728, .nrfiles = 1};
     return 0;
 }
 
@@ -24,7 +26,7 @@ static void report(const char *text)
 {
     FILE *stream = text_stream(text);
 
-    volume_report_read(&volume, stream, START);
+    volume_report_read(&volume, &job, stream, START);
     fclose(stream);
 }
 
@@ -58,8 +60,9 @@ static void a_files_length_and_blocks_are_read(void **state)
         "(0-11):555-566, (IND):567, (12-13):568-569, (DIND):570, (IND):571, (14):400\nTOTAL: 18\n");
     assert_int_equal(volume.block_bytes, 2048);
     assert_string_equal(volume.state, "clean");
-    assert_true(volume.found);
-    assert_int_equal(volume.size, 134217728);
+    assert_int_equal(volume.files_count, 1);
+    assert_true(volume.files[0].found);
+    assert_int_equal(volume.files[0].size, 134217728);
     assert_int_equal(volume.map.count, 3);
     assert_int_equal(volume.map.pieces[1].offset, 12 * 2048);
     assert_int_equal(volume.map.pieces[1].start, START + 568 * 2048);
@@ -81,7 +84,7 @@ static void a_file_without_blocks_has_no_map(void **state)
 {
     (void)state;
     report(SUPER INODE "\n");
-    assert_true(volume.found);
+    assert_true(volume.files[0].found);
     assert_int_equal(volume.map.count, 0);
 }
 
@@ -96,8 +99,31 @@ static void a_file_that_is_missing_is_not_found(void **state)
 {
     (void)state;
     report("/job.data: File not found by ext2_lookup \n" SUPER "debugfs: stat \"/job.data\"\n");
-    assert_false(volume.found);
+    assert_false(volume.files[0].found);
     assert_string_equal(volume.said, "/job.data: File not found by ext2_lookup ");
+}
+
+static void several_files_are_parts_of_the_jobs_bytes(void **state)
+{
+    (void)state;
+    job.size = 7 * 4096;
+    job.nrfiles = 3;
+    report(SUPER "debugfs: stat \"/job.data.0\"\n"
+                 "User:     0   Group:     0   Project:     0   Size: 12288\n"
+                 "BLOCKS:\n(0-5):500-505\nTOTAL: 6\n"
+                 "debugfs: dump \"/job.data.0\" content.data.0\n"
+                 "debugfs: stat \"/job.data.1\"\n"
+                 "debugfs: stat \"/job.data.2\"\n"
+                 "User:     0   Group:     0   Project:     0   Size: 8192\n"
+                 "BLOCKS:\n(0-3):600-603\nTOTAL: 4\n");
+    assert_int_equal(volume.files_count, 3);
+    assert_true(volume.files[0].found);
+    assert_int_equal(volume.files[0].size, 12288);
+    assert_false(volume.files[1].found);
+    assert_int_equal(volume.files[2].size, 8192);
+    assert_int_equal(volume.map.count, 2);
+    assert_int_equal(file_map_locate(&volume.map, 5 * 4096), START + 600 * 2048);
+    assert_int_equal(file_map_locate(&volume.map, 3 * 4096), UINT64_MAX);
 }
 
 static void an_image_that_debugfs_cannot_open_has_no_blocks(void **state)
@@ -159,6 +185,7 @@ int main(void)
         TEST(a_file_without_blocks_has_no_map),
         TEST(blocks_that_make_no_sense_end_the_list),
         TEST(a_file_that_is_missing_is_not_found),
+        TEST(several_files_are_parts_of_the_jobs_bytes),
         TEST(an_image_that_debugfs_cannot_open_has_no_blocks),
         TEST(a_clean_check_is_ok),
         TEST(a_complaint_counts_even_when_e2fsck_exits_with_0),

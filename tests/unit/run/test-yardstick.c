@@ -28,6 +28,7 @@ static int setup(void **state)
                        .rw = "write",
                        .ioengine = "rpc",
                        .bs = 65536,
+                       .nrfiles = 1,
                        .size = 134217728,
                        .end_fsync = true};
     run = (struct run){.options = &options, .job = &job};

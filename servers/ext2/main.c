@@ -61,7 +61,7 @@ kern_return_t S_server_report(mach_port_t port)
     if (port != server_root->port)
         return EOPNOTSUPP;
     error = server_unmount();
-    rt_emit("check name=unmount result=\"%s\"", error == 0 ? "ok" : strerror(error));
+    rt_emit("check name=unmount result=\"%s\"", error == 0 ? "ok" : error_text(error));
     pager_counters_emit(rt_image.name);
     store_report(server_store, rt_image.name, 0);
     trace_report();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "librt/error.h"
 
+#include <string.h>
+
 #include <device/device_types.h>
 
 #include "librt/rt.h"
@@ -32,4 +34,9 @@ error_t error_from_rpc(kern_return_t error)
 {
     /* MIG's errors are negative, those of mach_msg have bits above 16 set (mach/message.h). */
     return error >= 0 && error < 0x10000 ? error : EIO;
+}
+
+const char *error_text(error_t error)
+{
+    return error == EIO ? "EIO (I/O error)" : strerror(error);
 }

@@ -8,4 +8,7 @@
 
 typedef int error_t;
 
+/* ERROR in words, for people; EIO, which experiments look for, with its name. => does not block. */
+const char *error_text(error_t error);
+
 #endif

@@ -18,7 +18,7 @@ error_t claims_init(struct claims *claims, uint64_t nsectors)
     return claims->pieces == NULL ? ENOMEM : 0;
 }
 
-static error_t claims_reserve(struct claims *claims, uint64_t sector, uint64_t nsectors)
+error_t claims_reserve(struct claims *claims, uint64_t sector, uint64_t nsectors)
 {
     for (uint64_t piece = sector / CLAIMS_PIECE; piece * CLAIMS_PIECE < sector + nsectors;
          piece++) {

@@ -20,6 +20,7 @@ struct store {
     struct rt_counter reads[RT_CLASS_COUNT];
     struct rt_counter writes[RT_CLASS_COUNT];
     struct claims claims;
+    struct claims failures;
     uint64_t rmw_bytes; /* what rounding writes outward to blocks has added */
 };
 
@@ -30,10 +31,9 @@ error_t store_create(const char *name, const struct store_ops *ops, void *hook,
 
     if (created == NULL)
         return ENOMEM;
-    if (claims_init(&created->claims, geometry->nsectors) != 0) {
-        free(created);
-        return ENOMEM;
-    }
+    if (claims_init(&created->claims, geometry->nsectors) != 0 ||
+        claims_init(&created->failures, geometry->nsectors) != 0)
+        goto error_memory;
     created->name = name;
     created->ops = ops;
     created->hook = hook;
@@ -42,6 +42,11 @@ error_t store_create(const char *name, const struct store_ops *ops, void *hook,
     rt_mutex_init(&created->lock, "store");
     *store = created;
     return 0;
+
+error_memory:
+    free(created->claims.pieces);
+    free(created);
+    return ENOMEM;
 }
 
 uint64_t store_size(const struct store *store)
@@ -97,19 +102,37 @@ static uint32_t store_rounding(const struct store *store, uint64_t sector, vm_si
     return (uint32_t)((start & mask) + (-end & mask));
 }
 
-static error_t store_count_write(struct store *store, enum rt_class class, uint64_t sector,
-                                 vm_size_t bytes, uint32_t rounding)
+/* Have room to count a write of BYTES at SECTOR: once it was made it must be. */
+static error_t store_count_prepare(struct store *store, uint64_t sector, vm_size_t bytes)
 {
     error_t error;
 
     rt_mutex_lock(&store->lock);
-    error = claims_add(&store->claims, sector, bytes / STORE_SECTOR_BYTES);
-    if (error == 0) {
-        rt_counter_add(&store->writes[class], bytes);
-        store->rmw_bytes += rounding;
-    }
+    error = claims_reserve(&store->claims, sector, bytes / STORE_SECTOR_BYTES);
     rt_mutex_unlock(&store->lock);
     return error;
+}
+
+/* WRITTEN of BYTES at SECTOR were written; whether the disk has been asked for the rest nobody
+   knows. */
+static void store_count_write(struct store *store, enum rt_class class, uint64_t sector,
+                              vm_size_t bytes, vm_size_t written)
+{
+    uint64_t nsectors = written / STORE_SECTOR_BYTES;
+    error_t error = 0;
+
+    rt_mutex_lock(&store->lock);
+    if (written > 0) {
+        rt_counter_add(&store->writes[class], written);
+        store->rmw_bytes += store_rounding(store, sector, written);
+        error = claims_add(&store->claims, sector, nsectors);
+    }
+    if (written < bytes)
+        error =
+            claims_add(&store->failures, sector + nsectors, bytes / STORE_SECTOR_BYTES - nsectors);
+    rt_mutex_unlock(&store->lock);
+    if (error != 0)
+        rt_log("%s: no memory to note a failed write at sector %" PRIu64, store->name, sector);
 }
 
 /* Write, keeping writes of parts of blocks apart from all others. */
@@ -127,6 +150,7 @@ static error_t store_write_apart(struct store *store, uint32_t rounding, uint64_
         rt_rwlock_wrunlock(&store->blocks);
     else
         rt_rwlock_rdunlock(&store->blocks);
+    *written -= *written % STORE_SECTOR_BYTES;
     return error == 0 && *written != bytes ? EIO : error;
 }
 
@@ -141,15 +165,17 @@ error_t store_write(struct store *store, enum rt_class class, uint64_t sector, v
     if (!store_holds(store, sector, bytes))
         return EINVAL;
     rounding = store_rounding(store, sector, bytes);
-    error = store_count_write(store, class, sector, bytes, rounding);
+    error = store_count_prepare(store, sector, bytes);
     if (error != 0)
         return error;
     error = store_write_apart(store, rounding, sector, data, bytes, written);
+    store_count_write(store, class, sector, bytes, *written);
     store_trace(start, TRACE_STORE_WRITE, class, sector, bytes, error);
     return error;
 }
 
 struct store_reporter {
+    const char *keyword;
     const char *server;
     const char *device;
 };
@@ -158,13 +184,14 @@ static void store_report_claim(void *hook, uint64_t sector, uint64_t nsectors, u
 {
     const struct store_reporter *reporter = hook;
 
-    rt_emit("claim server=%s device=%s sector=%" PRIu64 " sectors=%" PRIu64 " times=%u",
-            reporter->server, reporter->device, sector, nsectors, times);
+    rt_emit("%s server=%s device=%s sector=%" PRIu64 " sectors=%" PRIu64 " times=%u",
+            reporter->keyword, reporter->server, reporter->device, sector, nsectors, times);
 }
 
 void store_report(struct store *store, const char *server, uint64_t copied_bytes)
 {
-    struct store_reporter reporter = {.server = server, .device = store->name};
+    struct store_reporter claims = {"claim", server, store->name};
+    struct store_reporter failures = {"failed", server, store->name};
 
     rt_mutex_lock(&store->lock);
     for (enum rt_class class = 0; class < RT_CLASS_COUNT; class ++) {
@@ -174,7 +201,8 @@ void store_report(struct store *store, const char *server, uint64_t copied_bytes
     rt_emit("store server=%s device=%s block=%" PRIu32 " rmw_bytes=%" PRIu64
             " copied_bytes=%" PRIu64,
             server, store->name, store->geometry.block_bytes, store->rmw_bytes, copied_bytes);
-    claims_walk(&store->claims, store_report_claim, &reporter);
+    claims_walk(&store->claims, store_report_claim, &claims);
+    claims_walk(&store->failures, store_report_claim, &failures);
     rt_mutex_unlock(&store->lock);
 }
 

@@ -3,7 +3,8 @@
  * A block store: sectors of 512 bytes, read and written through a table of operations, so that a
  * device and a deliberately failing one are interchangeable. The store counts every call, and keeps
  * for each sector how often it was told to write it: that is the server's claim, which the runner
- * compares with what the disk received (docs/protocol.md, `claim`).
+ * compares with what the disk received (docs/protocol.md, `claim`). What a write could not write is
+ * neither counted nor claimed, but noted as `failed`.
  *
  * A device works in blocks that may be larger than a sector: GNU Mach's drivers read, change and
  * write back a block of which only a part is written, without a lock. So the store lets a write

@@ -96,7 +96,7 @@ static int client_fail(struct client *client, const struct job_file *file, const
     char words[JOB_WORDS_MAX];
 
     snprintf(client->reason, JOB_REASON_MAX, "%s%s: %s", call, job_file_words(job, file, words),
-             strerror(error));
+             error_text(error));
     return error == ENOSPC && job->ops->write == NULL ? 2 : 99;
 }
 
@@ -234,12 +234,23 @@ static int client_compare(struct client *client, struct job_file *file)
     return 0;
 }
 
+/* The check is reported once. */
+static void client_report_sync(error_t error)
+{
+    static bool reported;
+
+    if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+        rt_emit("check name=sync result=\"%s\"", error_text(error));
+}
+
 static int client_sync(struct client *client, struct job_file *file)
 {
     uint64_t start = trace_begin(TRACE_OP);
     error_t error = client->job->ops->sync(&file->target);
 
     client_trace(start, TRACE_SYNC, 0, file->size, error);
+    if (error != 0)
+        client_report_sync(error);
     return error == 0 ? 0 : client_fail(client, file, "sync", error);
 }
 
@@ -285,6 +296,7 @@ static int job_timed(const struct job *job, struct job_times *times, char *reaso
     status = job->reads ? job_compare(reason) : clients_do(client_fill, reason);
     times->filled_ns = rt_clock_ns();
     times->synced_ns = times->filled_ns;
+    times->filled = status == 0;
     if (status == 0 && job->end_fsync && !job->reads) {
         status = clients_do(client_sync, reason);
         times->synced_ns = rt_clock_ns();

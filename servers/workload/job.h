@@ -42,6 +42,7 @@ struct job {
 
 /* Moments of a job, in nanoseconds of rt_clock_ns. */
 struct job_times {
+    bool filled; /* else the job failed before */
     uint64_t start_ns;
     uint64_t filled_ns; /* all bytes are in memory */
     uint64_t synced_ns; /* all bytes are written out, or filled_ns without end_fsync */

@@ -59,14 +59,14 @@ static void workload_finish(int status, const char *reason)
 
 static void workload_run(void)
 {
-    struct job_times times;
+    struct job_times times = {.filled = false};
     struct job job;
     char reason[JOB_REASON_MAX] = "the job is done";
     int status;
 
     job_init(&job);
     status = job_run(&job, &times, reason);
-    if (status == 0)
+    if (times.filled)
         workload_emit(&times, &job);
     trace_report();
     workload_finish(status, reason);

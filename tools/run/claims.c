@@ -6,6 +6,8 @@
  *
  *   claimed   how often servers say they wrote the sector
  *   rounded   how many claims cover it when each is rounded outward to its device block
+ *   failed    how often servers say they could not write it, rounded likewise: the disk may have
+ *             been asked to, once or several times, or not at all
  *   written   how often the disk was asked to write it
  *
  * Between two neighbouring events no depth changes, so the rules are checked once for each such
@@ -22,7 +24,7 @@
 #include "failure.h"
 #include "size.h"
 
-enum claims_depth { CLAIMS_CLAIMED, CLAIMS_ROUNDED, CLAIMS_WRITTEN, CLAIMS_DEPTHS };
+enum claims_depth { CLAIMS_CLAIMED, CLAIMS_ROUNDED, CLAIMS_FAILED, CLAIMS_WRITTEN, CLAIMS_DEPTHS };
 
 struct claims_event {
     uint64_t sector;
@@ -36,6 +38,21 @@ struct claims_sweep {
     uint64_t claimed_bytes;
     uint64_t written_bytes;
     char *result;
+};
+
+/* What is compared. */
+struct claims_case {
+    const struct console *console;
+    const struct mbr *mbr;
+    const char *disk;
+};
+
+/* Sectors of the disk, and the same rounded outward to the device's blocks. */
+struct claims_place {
+    uint64_t first;
+    uint64_t end;
+    uint64_t first_rounded;
+    uint64_t end_rounded;
 };
 
 static void claims_interval_add(struct claims_sweep *sweep, enum claims_depth depth, uint64_t first,
@@ -67,8 +84,10 @@ static error_t claims_refuse(struct claims_sweep *sweep, const struct console_cl
     return EINVAL;
 }
 
-static error_t claims_claim_add(struct claims_sweep *sweep, const struct console_claim *claim,
-                                const struct mbr_partition *partition, uint64_t block)
+/* Where the sectors of PARTITION are that CLAIM is about. */
+static error_t claims_place_make(struct claims_sweep *sweep, const struct console_claim *claim,
+                                 const struct mbr_partition *partition, uint64_t block,
+                                 struct claims_place *place)
 {
     uint64_t end;
 
@@ -76,28 +95,61 @@ static error_t claims_claim_add(struct claims_sweep *sweep, const struct console
         return claims_refuse(sweep, claim, "no line says how large that device's block is");
     if (__builtin_add_overflow(claim->sector, claim->sectors, &end) || end > partition->sectors)
         return claims_refuse(sweep, claim, "that is beyond the device's end");
-    claims_interval_add(sweep, CLAIMS_CLAIMED, partition->sector + claim->sector,
-                        partition->sector + end, claim->times);
-    claims_interval_add(sweep, CLAIMS_ROUNDED, partition->sector + claim->sector / block * block,
-                        partition->sector + (end + block - 1) / block * block, claim->times);
+    *place =
+        (struct claims_place){.first = partition->sector + claim->sector,
+                              .end = partition->sector + end,
+                              .first_rounded = partition->sector + claim->sector / block * block,
+                              .end_rounded = partition->sector + (end + block - 1) / block * block};
+    return 0;
+}
+
+static error_t claims_place_find(struct claims_sweep *sweep, const struct claims_case *claims,
+                                 const struct console_claim *claim, struct claims_place *place)
+{
+    struct mbr_partition partition;
+
+    if (mbr_device_lookup(claims->mbr, claim->device, claims->disk, &partition) != 0)
+        return claims_refuse(sweep, claim, "the test disk has no such device");
+    return claims_place_make(sweep, claim, &partition, claims_block_lookup(claims->console, claim),
+                             place);
+}
+
+static error_t claims_claim_add(struct claims_sweep *sweep, const struct claims_case *claims,
+                                const struct console_claim *claim)
+{
+    struct claims_place place;
+    error_t error = claims_place_find(sweep, claims, claim, &place);
+
+    if (error != 0)
+        return error;
+    claims_interval_add(sweep, CLAIMS_CLAIMED, place.first, place.end, claim->times);
+    claims_interval_add(sweep, CLAIMS_ROUNDED, place.first_rounded, place.end_rounded,
+                        claim->times);
     sweep->claimed_bytes += claim->sectors * claim->times * MBR_SECTOR_BYTES;
     return 0;
 }
 
-static error_t claims_all_add(struct claims_sweep *sweep, const struct console *console,
-                              const struct mbr *mbr, const char *disk)
+static error_t claims_failed_add(struct claims_sweep *sweep, const struct claims_case *claims,
+                                 const struct console_claim *failed)
 {
+    struct claims_place place;
+    error_t error = claims_place_find(sweep, claims, failed, &place);
+
+    if (error == 0)
+        claims_interval_add(sweep, CLAIMS_FAILED, place.first_rounded, place.end_rounded,
+                            failed->times);
+    return error;
+}
+
+static error_t claims_all_add(struct claims_sweep *sweep, const struct claims_case *claims)
+{
+    const struct console *console = claims->console;
     error_t error = 0;
 
-    for (size_t i = 0; i < console->claims_count && error == 0; i++) {
-        const struct console_claim *claim = &console->claims[i];
-        struct mbr_partition partition;
-
-        if (mbr_device_lookup(mbr, claim->device, disk, &partition) != 0)
-            error = claims_refuse(sweep, claim, "the test disk has no such device");
-        else
-            error = claims_claim_add(sweep, claim, &partition, claims_block_lookup(console, claim));
-    }
+    for (size_t i = 0; i < console->claims_count && error == 0; i++)
+        error = claims_claim_add(sweep, claims, &console->claims[i]);
+    for (size_t i = 0; i < console->failed_count && error == 0; i++)
+        error = claims_failed_add(sweep, claims, &console->failed[i]);
     return error;
 }
 
@@ -149,7 +201,7 @@ static error_t claims_stretch_check(struct claims_sweep *sweep, uint64_t sector,
             sweep->result, CLAIMS_RESULT_BYTES,
             "sector %s of the disk: the servers claim it, the disk was never asked to write it",
             at);
-    else if (depths[CLAIMS_ROUNDED] == 0 && written > 0)
+    else if (depths[CLAIMS_ROUNDED] == 0 && depths[CLAIMS_FAILED] == 0 && written > 0)
         snprintf(sweep->result, CLAIMS_RESULT_BYTES,
                  "sector %s of the disk: the disk was asked to write it, no server claims it", at);
     else if (written < claimed)
@@ -183,6 +235,8 @@ static error_t claims_bytes_check(struct claims_sweep *sweep, const struct conso
         rounding += console->stores[i].rmw_bytes;
     if (sweep->claimed_bytes + rounding == sweep->written_bytes)
         return 0;
+    if (console->failed_count > 0 && sweep->claimed_bytes + rounding < sweep->written_bytes)
+        return 0; /* how often the disk was asked for what failed is the driver's business */
     snprintf(
         sweep->result, CLAIMS_RESULT_BYTES,
         "the servers claim %s bytes and %s that rounding added, the disk was asked to write %s",
@@ -194,14 +248,15 @@ static error_t claims_bytes_check(struct claims_sweep *sweep, const struct conso
 void claims_check(const struct console *console, const struct trace *trace, const struct mbr *mbr,
                   const char *disk, char result[CLAIMS_RESULT_BYTES])
 {
+    struct claims_case claims = {console, mbr, disk};
     struct claims_sweep sweep = {.result = result};
-    size_t room = 4 * console->claims_count + 2 * trace->count + 1;
+    size_t room = 4 * console->claims_count + 2 * console->failed_count + 2 * trace->count + 1;
     error_t error;
 
     sweep.events = calloc(room, sizeof(*sweep.events));
     if (sweep.events == NULL)
         err(STATUS_BAD_INPUT, "machbed");
-    error = claims_all_add(&sweep, console, mbr, disk);
+    error = claims_all_add(&sweep, &claims);
     if (error == 0)
         error = claims_writes_add(&sweep, trace);
     if (error == 0)

@@ -41,6 +41,7 @@ static console_take_t console_take_job;
 static console_take_t console_take_plain;
 static console_take_t console_take_counter;
 static console_take_t console_take_claim;
+static console_take_t console_take_failed;
 static console_take_t console_take_store;
 static console_take_t console_take_check;
 static console_take_t console_take_crash;
@@ -55,6 +56,7 @@ static const struct console_keyword console_keywords[] = {
     {"plain", "bytes us", console_take_plain},
     {"counter", "server layer class count bytes max hist", console_take_counter},
     {"claim", "server device sector sectors times", console_take_claim},
+    {"failed", "server device sector sectors times", console_take_failed},
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
@@ -72,6 +74,7 @@ void console_destroy(struct console *console)
 {
     free(console->servers);
     free(console->claims);
+    free(console->failed);
     free(console->stores);
     free(console->checks);
 }
@@ -221,22 +224,42 @@ static error_t console_take_counter(struct console *console, const struct consol
     return 0;
 }
 
+static error_t console_claim_parse(const struct console_line *line, struct console_claim *claim)
+{
+    uint64_t *const values[] = {&claim->sector, &claim->sectors, &claim->times};
+    error_t error = console_word_copy(claim->server, line->fields[0]);
+
+    if (error == 0)
+        error = console_word_copy(claim->device, line->fields[1]);
+    if (error == 0)
+        error = console_numbers_parse(line, 2, 3, values);
+    if (error == 0 &&
+        (claim->sectors == 0 || claim->times == 0 || claim->times > CONSOLE_TIMES_MAX))
+        error = EINVAL;
+    return error;
+}
+
 static error_t console_take_claim(struct console *console, const struct console_line *line)
 {
     struct console_claim claim = {0};
-    uint64_t *const values[] = {&claim.sector, &claim.sectors, &claim.times};
-    error_t error = console_word_copy(claim.server, line->fields[0]);
+    error_t error = console_claim_parse(line, &claim);
 
-    if (error == 0)
-        error = console_word_copy(claim.device, line->fields[1]);
-    if (error == 0)
-        error = console_numbers_parse(line, 2, 3, values);
-    if (error == 0 && (claim.sectors == 0 || claim.times == 0 || claim.times > CONSOLE_TIMES_MAX))
-        error = EINVAL;
     if (error != 0)
         return error;
     console->claims = console_grow(console->claims, console->claims_count, sizeof(claim));
     console->claims[console->claims_count++] = claim;
+    return 0;
+}
+
+static error_t console_take_failed(struct console *console, const struct console_line *line)
+{
+    struct console_claim failed = {0};
+    error_t error = console_claim_parse(line, &failed);
+
+    if (error != 0)
+        return error;
+    console->failed = console_grow(console->failed, console->failed_count, sizeof(failed));
+    console->failed[console->failed_count++] = failed;
     return 0;
 }
 

@@ -90,6 +90,8 @@ struct console {
     size_t servers_count;
     struct console_claim *claims;
     size_t claims_count;
+    struct console_claim *failed; /* what could not be written, or only in part */
+    size_t failed_count;
     struct console_store *stores;
     size_t stores_count;
     struct console_check *checks;

@@ -11,6 +11,7 @@
 #define MEMSTORE_CALLS 16u    /* writes at once */
 
 static struct {
+    struct store *store;
     uint8_t *bytes;
     uint64_t nsectors;
     pthread_mutex_t lock; /* guards what follows */
@@ -114,15 +115,19 @@ struct store *memstore_create(uint8_t *bytes, uint64_t size)
 {
     struct store_geometry geometry = {.nsectors = size / STORE_SECTOR_BYTES,
                                       .block_bytes = STORE_SECTOR_BYTES};
-    struct store *store;
 
     memstore.bytes = bytes;
     memstore.nsectors = geometry.nsectors;
     memstore.bad = calloc(memstore.nsectors, 1);
     memstore.hold = calloc(memstore.nsectors, 1);
     mock_check(memstore.bad != NULL && memstore.hold != NULL);
-    mock_check(store_create("memory", &memstore_ops, NULL, &geometry, &store) == 0);
-    return store;
+    mock_check(store_create(MEMSTORE_NAME, &memstore_ops, NULL, &geometry, &memstore.store) == 0);
+    return memstore.store;
+}
+
+void memstore_report(const char *server)
+{
+    store_report(memstore.store, server, 0);
 }
 
 void memstore_hold(uint64_t sector, uint64_t nsectors, enum memstore_how how)

@@ -22,8 +22,13 @@ struct memstore_write {
     uint64_t nsectors;
 };
 
+#define MEMSTORE_NAME "memory" /* the store's device */
+
 /* The one store of a test, on BYTES, SIZE of them, which stay the caller's. */
 struct store *memstore_create(uint8_t *bytes, uint64_t size);
+
+/* Have the store say what it counted, for SERVER. */
+void memstore_report(const char *server);
 
 /* From now on what reads or writes (HOW) one of these sectors waits, before anything is moved. */
 void memstore_hold(uint64_t sector, uint64_t nsectors, enum memstore_how how);

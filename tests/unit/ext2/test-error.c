@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Blocks of files' data that cannot be read or written. */
+#include <stdio.h>
 #include <string.h>
 
 #include "server.h"
@@ -92,6 +93,42 @@ SERVER_TEST(a_write_error_survives_a_truncate, ALL_BLOCK_SIZES)
     fail_page(node, 1, MEMSTORE_WRITE, false);
     check_equal(file_sync(node, true), 0);
     client_truncate(node, 0);
+    node_deref(node);
+}
+
+/* What the store says about NPAGES pages of NODE from PAGE on: KEYWORD, and so many TIMES. */
+static void check_store_says(const char *keyword, struct node *node, vm_size_t page,
+                             vm_size_t npages, unsigned int times)
+{
+    char line[128];
+
+    snprintf(line, sizeof(line), "%s server=t device=%s sector=%llu sectors=%u times=%u", keyword,
+             MEMSTORE_NAME,
+             (unsigned long long)server_sector(node, (uint32_t)(page * PAGE / server.block_size)),
+             (unsigned int)(npages * PAGE / STORE_SECTOR_BYTES), times);
+    check_equal(mock_said(line), 1);
+}
+
+SERVER_TEST(what_could_not_be_written_is_neither_counted_nor_claimed, 4096)
+{
+    struct node *node = file_create();
+    char line[128];
+
+    client_sync(node);
+    client_write(node, 0, bytes, SIZE);
+    fail_page(node, 5, MEMSTORE_WRITE, true);
+    check_equal(file_sync(node, true), EIO);
+    memstore_report("t");
+    check_store_says("claim", node, 0, 5, 2);
+    check_store_says("claim", node, 5, 1, 1);
+    check_store_says("claim", node, 6, 10, 2);
+    check_store_says("failed", node, 0, 5, 1); /* together, before they were written alone */
+    check_store_says("failed", node, 5, 1, 2);
+    check_store_says("failed", node, 6, 10, 1);
+    snprintf(line, sizeof(line), "layer=store_write class=file count=16 bytes=%zu",
+             2 * (size_t)SIZE - PAGE);
+    check_equal(mock_said(line), 1);
+    fail_page(node, 5, MEMSTORE_WRITE, false);
     node_deref(node);
 }
 
@@ -196,6 +233,7 @@ int main(void)
         cmocka_unit_test(a_write_error_reaches_each_sync_until_the_page_can_be_written),
         cmocka_unit_test(a_write_error_without_a_sync_reaches_the_next_one),
         cmocka_unit_test(a_write_error_survives_a_truncate),
+        cmocka_unit_test(what_could_not_be_written_is_neither_counted_nor_claimed),
         cmocka_unit_test(a_read_error_is_the_readers_and_the_server_lives),
         cmocka_unit_test(a_write_that_fails_in_the_middle_tells_how_far_it_got),
         cmocka_unit_test(a_mapped_client_gets_a_fault_where_the_disk_cannot_be_read),

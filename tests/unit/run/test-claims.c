@@ -48,6 +48,17 @@ static void written_at(uint64_t offset, uint64_t bytes, enum trace_phase phase)
         (struct trace_request){.offset = offset, .bytes = bytes, .phase = phase, .write = true};
 }
 
+static void failed(unsigned sector, unsigned sectors, unsigned times)
+{
+    char line[200];
+
+    snprintf(line, sizeof(line),
+             "machbed failed server=pager device=sd0s2 sector=%u sectors=%u times=%u", sector,
+             sectors, times);
+    console_feed(&console, line);
+    assert_string_equal(console.broken, "");
+}
+
 /* Sectors from the partition's start on. */
 static void written(unsigned sector, unsigned sectors)
 {
@@ -197,6 +208,55 @@ static void reads_do_not_matter(void **state)
     assert_agrees();
 }
 
+static void what_failed_may_have_been_asked_of_the_disk_any_number_of_times(void **state)
+{
+    (void)state;
+    claim(0, 8, 1);
+    failed(8, 16, 2);
+    written(0, 8);
+    assert_agrees();
+    for (unsigned i = 0; i < 5; i++) {
+        written(8, 8);
+        assert_agrees();
+    }
+}
+
+static void what_failed_and_was_written_later_is_claimed_as_often_as_it_was_written(void **state)
+{
+    (void)state;
+    failed(0, 16, 1);
+    claim(0, 8, 2);
+    written(0, 16);
+    assert_result("sector 2,048 of the disk: claimed 2 times, written only 1 times");
+    written(0, 8);
+    assert_agrees();
+}
+
+static void what_failed_excuses_no_write_beside_it(void **state)
+{
+    (void)state;
+    failed(9, 1, 1); /* rounded outward, sectors 8 to 15 */
+    written(8, 8);
+    assert_agrees();
+    written(16, 1);
+    assert_result("sector 2,064 of the disk: the disk was asked to write it, no server claims it");
+}
+
+static void what_failed_excuses_no_claim_that_was_not_written(void **state)
+{
+    (void)state;
+    claim(0, 8, 1);
+    failed(64, 8, 1);
+    assert_result("sector 2,048 of the disk: the servers claim it, the disk was never asked");
+}
+
+static void a_failure_beyond_the_partition_is_refused(void **state)
+{
+    (void)state;
+    failed(99999, 2, 1);
+    assert_result("that is beyond the device's end");
+}
+
 static void a_claim_on_another_device_is_refused(void **state)
 {
     static const char *const devices[] = {"sd1s2", "hd0s2", "sd0s1", "sd0s5", "sd0s", "sd0s22"};
@@ -294,6 +354,11 @@ int main(void)
         TEST(a_write_before_the_servers_started_is_refused),
         TEST(a_write_after_the_servers_stopped_is_refused),
         TEST(reads_do_not_matter),
+        TEST(what_failed_may_have_been_asked_of_the_disk_any_number_of_times),
+        TEST(what_failed_and_was_written_later_is_claimed_as_often_as_it_was_written),
+        TEST(what_failed_excuses_no_write_beside_it),
+        TEST(what_failed_excuses_no_claim_that_was_not_written),
+        TEST(a_failure_beyond_the_partition_is_refused),
         TEST(a_claim_on_another_device_is_refused),
         TEST(a_claim_beyond_the_partition_is_refused),
         TEST(a_claim_of_a_server_that_named_no_block_is_refused),

@@ -129,6 +129,7 @@ static void a_line_that_breaks_the_rules_is_reported_by_its_number(void **state)
         {"machbed check name=x result=\"a\"b", "lacks 'result='"},
         {"machbed check name=x result=a\"b", "lacks 'result='"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=0 times=1", "malformed"},
+        {"machbed failed server=p device=sd0s2 sector=0 sectors=0 times=1", "malformed"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=0", "malformed"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=2147483648", "malformed"},
         {"machbed store server=p device=sd0s2 block=0 rmw_bytes=0 copied_bytes=0", "malformed"},

@@ -16,6 +16,7 @@ TARGETS := run trace test test-long bench-ext2 bench-trace list help all servers
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
+	FAIL_SECTOR=fail-sector FAIL_TIMES=fail-times \
 	FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep MACHINE=machine MEM=mem MERGE_MAX=merge-max \
 	NAME=name POLICY=policy SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog

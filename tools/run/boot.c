@@ -98,6 +98,19 @@ static void boot_events_write(struct boot *boot)
     boot_file_close(boot, stream, MACHINE_EVENTS);
 }
 
+static void boot_fault_write(struct boot *boot)
+{
+    FILE *stream;
+
+    if (boot->options->fail_sector == OPTIONS_NO_SECTOR)
+        return;
+    stream = boot_file_create(boot, MACHINE_FAULT);
+    if (stream == NULL)
+        return;
+    machine_fault_print(boot->options, stream);
+    boot_file_close(boot, stream, MACHINE_FAULT);
+}
+
 /* The CD, which qemu.cfg wants in the boot's folder: a link, or an empty one if there is none. */
 static void boot_iso_link(struct boot *boot)
 {
@@ -128,6 +141,7 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
         return;
     boot_config_write(boot);
     boot_events_write(boot);
+    boot_fault_write(boot);
     boot_iso_link(boot);
     if (boot->failure.status == STATUS_SUCCESS)
         disk_make(&boot->mbr, boot->options, boot->job, boot->seed, boot->folder, &boot->failure);

@@ -62,6 +62,18 @@ static int disk_size_check(const struct mbr *mbr, const struct job *job, struct 
     return STATUS_SUCCESS;
 }
 
+static int disk_fault_check(const struct mbr *mbr, const struct options *options,
+                            struct failure *failure)
+{
+    uint64_t sectors = mbr->disk_bytes / MBR_SECTOR_BYTES;
+
+    if (options->fail_sector == OPTIONS_NO_SECTOR || options->fail_sector < sectors)
+        return STATUS_SUCCESS;
+    return failure_set(failure, STATUS_BAD_INPUT,
+                       "--fail-sector: the disk has no sector %s, but 0 to %s",
+                       NUMBER_TEXT(options->fail_sector), NUMBER_TEXT(sectors - 1));
+}
+
 /* Make the disk in FOLDER and see whether the job fits: an earlier run of the same name is still
    there, and must not be lost for a job that cannot run. */
 static int disk_recipe_try(const struct options *options, const struct job *job, const char *folder,
@@ -79,6 +91,8 @@ static int disk_recipe_try(const struct options *options, const struct job *job,
         status = mbr_load(&mbr, disk, failure);
     if (status == STATUS_SUCCESS)
         status = disk_size_check(&mbr, job, failure);
+    if (status == STATUS_SUCCESS)
+        status = disk_fault_check(&mbr, options, failure);
     unlink(disk);
     unlink(output);
     return status;
@@ -159,6 +173,8 @@ static int disk_image_check(const struct options *options, const struct job *job
         status = mbr_load(&mbr, options->image, failure);
     if (status == STATUS_SUCCESS)
         status = disk_partition_check(&mbr, options, job, failure);
+    if (status == STATUS_SUCCESS)
+        status = disk_fault_check(&mbr, options, failure);
     return status;
 }
 

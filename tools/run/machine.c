@@ -4,6 +4,7 @@
  * choice changes, and what the runner needs for itself:
  *
  *   -m, -machine accel=, -set device.disk.bus=   when they are not what qemu.cfg says
+ *   -set drive.d0.file=                          a disk that fails, between QEMU and the image
  *   -smbios type=11                              the kernel's command line, for GRUB to read
  *   -kernel, -append, -initrd                    direct boot; each module is a line of the
  *                                                kernel's boot script, commas between
@@ -260,6 +261,10 @@ static void machine_changes_add(struct command *command, const struct options *o
         command_add(command, "-set");
         command_add(command, "device.disk.bus=ide.0");
     }
+    if (options->fail_sector != OPTIONS_NO_SECTOR) {
+        command_add(command, "-set");
+        command_add(command, "drive.d0.file=blkdebug:%s:%s", MACHINE_FAULT, MACHINE_DISK);
+    }
 }
 
 static int machine_program_add(struct command *command, const struct options *options,
@@ -327,4 +332,17 @@ void machine_config_print(const struct options *options, const struct job *job,
     fprintf(stream, "watchdog=%" PRIu64 "\ntrace=%s\ntrace_events=", options->watchdog,
             options->trace->name);
     machine_kinds_print(options->kinds, stream);
+}
+
+/* A request that touches the sector fails whole, and nothing of it is done. A rule is good for
+   ever, or for once. */
+void machine_fault_print(const struct options *options, FILE *stream)
+{
+    uint64_t rules = options->fail_times == 0 ? 1 : options->fail_times;
+
+    for (uint64_t i = 0; i < rules; i++)
+        fprintf(stream,
+                "[inject-error]\nevent = \"none\"\nerrno = \"%d\"\nsector = \"%" PRIu64
+                "\"\nonce = \"%s\"\n",
+                EIO, options->fail_sector, options->fail_times == 0 ? "off" : "on");
 }

@@ -18,6 +18,7 @@
 #define MACHINE_EVENTS "trace-events"
 #define MACHINE_TRACE  "qemu.trace"
 #define MACHINE_ERRORS "qemu.err"
+#define MACHINE_FAULT  "blkdebug.cfg" /* only with --fail-sector */
 
 /* The socket of QEMU's monitor, in the same folder while QEMU lives. */
 #define MACHINE_MONITOR "monitor"
@@ -38,5 +39,8 @@ int machine_command(struct command *command, const struct options *options,
 /* Write the configuration that the guest reads, opt/machbed/run (docs/protocol.md, section 1). */
 void machine_config_print(const struct options *options, const struct job *job,
                           const struct policy *policy, uint64_t seed, FILE *stream);
+
+/* Write the rules by which a sector of the disk fails, for QEMU's blkdebug. */
+void machine_fault_print(const struct options *options, FILE *stream);
 
 #endif

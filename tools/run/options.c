@@ -17,6 +17,7 @@
 #define DISK_MIN_BYTES      (770 * MIB)         /* partitions 1 and 2, and a little for the third */
 #define DISK_MAX_BYTES      (UINT64_C(1) << 41) /* what an MBR can say */
 #define TIMEOUT_MAX_SECONDS 86400u
+#define FAIL_TIMES_MAX      UINT64_C(1000) /* QEMU gets a rule for each */
 #define BLOCK_DEFAULT_BYTES 4096u
 #define DISK_DEFAULT_BYTES  (1024 * MIB)
 #define MERGE_MAX_BYTES     (4 * MIB) /* servers/libpager/policy.h, PAGER_MERGE_MOST */
@@ -251,6 +252,10 @@ static const struct options_spec options_specs[] = {
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
     {"block", "BYTES", options_read_block, FIELD(block_bytes), NULL,
      "blocks of the ext2 file system: 4096, 2048 or 1024 (4096)"},
+    {"fail-sector", "NUMBER", options_read_count, FIELD(fail_sector), NULL,
+     "have reading and writing this sector of the disk fail (none)"},
+    {"fail-times", "NUMBER", options_read_count, FIELD(fail_times), NULL,
+     "that sector fails so often and then works again, 0: never (0)"},
     {"image", "FILE", options_read_text, FIELD(image), NULL,
      "run on copies of this disk image, instead of fresh disks"},
     {"boot", "WAY", options_read_choice, FIELD(boot), choice_boots, "grub or direct (grub)"},
@@ -314,6 +319,7 @@ static void options_init(struct options *options)
         .origin = &choice_origins[0],
         .trace = &choice_traces[0],
         .build = "build",
+        .fail_sector = OPTIONS_NO_SECTOR,
         .job = "jobs/default.job",
         .jobs = "jobs",
         .kernel_version = "unknown",
@@ -388,6 +394,17 @@ static int options_trace_check(const struct options *options, struct failure *fa
     return STATUS_SUCCESS;
 }
 
+static int options_fail_check(const struct options *options, struct failure *failure)
+{
+    if (options->fail_times != 0 && options->fail_sector == OPTIONS_NO_SECTOR)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--fail-times: no sector fails without --fail-sector");
+    if (options->fail_times > FAIL_TIMES_MAX)
+        return failure_set(failure, STATUS_BAD_INPUT, "--fail-times: %s is more than %s",
+                           NUMBER_TEXT(options->fail_times), NUMBER_TEXT(FAIL_TIMES_MAX));
+    return STATUS_SUCCESS;
+}
+
 /* A given image has its own size and blocks, so that one or the other may be asked for. */
 static int options_image_check(struct options *options, struct failure *failure)
 {
@@ -433,6 +450,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         status = options_sizes_check(options, failure);
     if (status == STATUS_SUCCESS)
         status = options_trace_check(options, failure);
+    if (status == STATUS_SUCCESS)
+        status = options_fail_check(options, failure);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #define OPTIONS_POLICIES_MAX     16
 #define OPTIONS_POLICIES_DEFAULT 4 /* the first of choice.c */
 #define OPTIONS_MODULES_MAX      16
+#define OPTIONS_NO_SECTOR        UINT64_MAX
 
 struct options_module {
     const char *name;
@@ -47,6 +48,8 @@ struct options {
     const char *qemu_config;
     uint64_t block_bytes; /* of the ext2 file system of a fresh disk */
     uint64_t disk_bytes;  /* of a fresh disk */
+    uint64_t fail_sector; /* of the disk, that fails; OPTIONS_NO_SECTOR: none does */
+    uint64_t fail_times;  /* so many requests of it, then it works again; 0: for good */
     uint64_t mem_bytes;
     uint64_t merge_bytes; /* the largest store_write of policies that merge messages */
     uint64_t seed;        /* 0: a new one */

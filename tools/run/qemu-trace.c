@@ -7,7 +7,8 @@
  *   blk_co_pwritev blk 0x55d0b2 bs 0x55d0a1 offset 537919488 bytes 32768 flags 0x0
  *
  * A disk is a chain of nodes; the top one, with the image's format, is what requests name in `bs`.
- * So the raw node opened on the test disk's file tells its requests from those of the CD. An
+ * So the raw node opened on the test disk's file tells its requests from those of the CD; with a
+ * sector that fails the file's name is "blkdebug:blkdebug.cfg:disk.img". An
  * address may be used again after a node was closed: the latest opening counts.
  *
  * With `-msg timestamp=on` there is `PID@SECONDS.MICROS:` in front of each line: when the event
@@ -94,12 +95,12 @@ static error_t trace_string_scan(const char **text, const char *word, const char
 
 static bool trace_path_is(const char *path, size_t length, const char *name)
 {
-    const char *slash = memrchr(path, '/', length);
+    size_t start = length;
 
-    if (slash != NULL) {
-        length -= (size_t)(slash + 1 - path);
-        path = slash + 1;
-    }
+    while (start > 0 && path[start - 1] != '/' && path[start - 1] != ':')
+        start--;
+    path += start;
+    length -= start;
     return strlen(name) == length && memcmp(path, name, length) == 0;
 }
 

@@ -277,6 +277,11 @@ static json_t *result_machine(const struct options *options)
     json_object_set_new(object, "boot", json_string(options->boot->name));
     json_object_set_new(object, "mem_mib", result_number(options->mem_bytes / MIB));
     json_object_set_new(object, "accel", json_string(options->accel->name));
+    json_object_set_new(object, "fail_sector",
+                        options->fail_sector == OPTIONS_NO_SECTOR
+                            ? json_null()
+                            : result_number(options->fail_sector));
+    json_object_set_new(object, "fail_times", result_number(options->fail_times));
     return object;
 }
 

@@ -307,15 +307,26 @@ static void table_job_print(const struct run *run, FILE *stream)
     table_extras_print(job, stream);
 }
 
+static void table_fault_print(const struct options *options, FILE *stream)
+{
+    if (options->fail_sector != OPTIONS_NO_SECTOR && options->fail_times == 0)
+        fprintf(stream, "fault: sector %s of the disk fails\n", NUMBER_TEXT(options->fail_sector));
+    else if (options->fail_sector != OPTIONS_NO_SECTOR)
+        fprintf(stream, "fault: sector %s of the disk fails in the first %s requests for it\n",
+                NUMBER_TEXT(options->fail_sector), NUMBER_TEXT(options->fail_times));
+    fputc('\n', stream);
+}
+
 static void table_head_print(const struct run *run, FILE *stream)
 {
     const struct options *options = run->options;
 
     table_job_print(run, stream);
-    fprintf(stream, "machine: %s, %s disk, %s of memory, %s, boot by %s; GNU Mach %s (%s)\n\n",
+    fprintf(stream, "machine: %s, %s disk, %s of memory, %s, boot by %s; GNU Mach %s (%s)\n",
             options->machine->name, options->disk->choice.name, SIZE_TEXT(options->mem_bytes),
             options->accel->name, options->boot->name, options->kernel_version,
             options->origin->name);
+    table_fault_print(options, stream);
     table_columns_print(stream);
 }
 

@@ -64,6 +64,22 @@ static void largest_merged_write_is_a_number_of_pages_up_to_4_mib(void **state)
     assert_refused("--merge-max 0", "is zero");
 }
 
+static void a_sector_that_fails_is_a_number_and_fails_for_good_or_so_often(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), STATUS_SUCCESS);
+    assert_true(options.fail_sector == OPTIONS_NO_SECTOR);
+    assert_int_equal(parse("--fail-sector 0"), STATUS_SUCCESS);
+    assert_int_equal(options.fail_sector, 0);
+    assert_int_equal(options.fail_times, 0);
+    assert_int_equal(parse("--fail-sector 7651 --fail-times 9"), STATUS_SUCCESS);
+    assert_int_equal(options.fail_times, 9);
+    assert_refused("--fail-sector last", "--fail-sector: 'last' is not a number");
+    assert_refused("--fail-sector -1", "--fail-sector: '-1' is not a number");
+    assert_refused("--fail-times 1", "--fail-times: no sector fails without --fail-sector");
+    assert_refused("--fail-sector 1 --fail-times 1001", "--fail-times: 1,001 is more than 1,000");
+}
+
 static void blocks_have_one_of_three_sizes(void **state)
 {
     (void)state;
@@ -219,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_readme),
         cmocka_unit_test(largest_merged_write_is_a_number_of_pages_up_to_4_mib),
+        cmocka_unit_test(a_sector_that_fails_is_a_number_and_fails_for_good_or_so_often),
         cmocka_unit_test(blocks_have_one_of_three_sizes),
         cmocka_unit_test(an_image_has_its_own_size_and_blocks),
         cmocka_unit_test(a_value_stands_behind_a_blank_or_an_equals_sign),

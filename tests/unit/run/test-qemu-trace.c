@@ -71,6 +71,21 @@ static void only_the_test_disk_counts(void **state)
     assert_request(0, true, 512, 512, TRACE_BEFORE);
 }
 
+static void a_disk_that_fails_is_the_test_disk_all_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        read_trace("bdrv_open_common bs 0xa0 filename \"\" flags 0x2 format_name \"blkdebug\"\n"
+                   "bdrv_open_common bs 0xa1 filename \"disk.img\" flags 0x2 format_name \"file\"\n"
+                   "bdrv_open_common bs 0xa2 filename \"blkdebug:blkdebug.cfg:disk.img\" flags 0x2 "
+                   "format_name \"raw\"\n"
+                   "blk_co_pwritev blk 0x1 bs 0xa2 offset 512 bytes 512 flags 0x0\n",
+                   false),
+        STATUS_SUCCESS);
+    assert_int_equal(trace.count, 1);
+    assert_request(0, true, 512, 512, TRACE_BEFORE);
+}
+
 static void the_file_below_the_disk_does_not_count_whenever_it_is_opened(void **state)
 {
     (void)state;
@@ -187,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(requests_are_sorted_by_the_marks, discard_trace),
         cmocka_unit_test_teardown(only_the_test_disk_counts, discard_trace),
+        cmocka_unit_test_teardown(a_disk_that_fails_is_the_test_disk_all_the_same, discard_trace),
         cmocka_unit_test_teardown(the_file_below_the_disk_does_not_count_whenever_it_is_opened,
                                   discard_trace),
         cmocka_unit_test_teardown(the_disk_is_found_by_the_last_part_of_its_path, discard_trace),

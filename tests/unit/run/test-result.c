@@ -85,6 +85,8 @@ static void the_head_says_which_kernel_and_machine(void **state)
     assert_text("machine/firmware", "bios");
     assert_number("machine/mem_mib", 512);
     assert_text("machine/accel", "tcg");
+    assert_is_null("machine/fail_sector");
+    assert_number("machine/fail_times", 0);
 }
 
 static void each_boot_is_an_entry(void **state)

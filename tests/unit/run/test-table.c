@@ -40,6 +40,19 @@ static void lines_have_no_blanks_at_their_ends(void **state)
     assert_null(strstr(text, " \n"));
 }
 
+static void a_sector_that_fails_stands_in_the_head(void **state)
+{
+    (void)state;
+    assert_null(strstr(text, "fault:"));
+    sample_options.fail_sector = 7651;
+    print();
+    assert_contains(text, "(package)\nfault: sector 7,651 of the disk fails\n\nlayer ");
+    sample_options.fail_times = 9;
+    print();
+    assert_contains(text,
+                    "\nfault: sector 7,651 of the disk fails in the first 9 requests for it\n");
+}
+
 static void each_layer_has_a_row_for_each_policy(void **state)
 {
     (void)state;
@@ -173,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(no_line_is_wider_than_the_table),
         TEST(lines_have_no_blanks_at_their_ends),
+        TEST(a_sector_that_fails_stands_in_the_head),
         TEST(each_layer_has_a_row_for_each_policy),
         TEST(sizes_that_need_more_room_go_on_below),
         TEST(layers_without_requests_are_left_out),

@@ -222,8 +222,8 @@ shows('a log without events is not usable', 2, ['holds no events'], "NAME=$name"
 unlink "build/runs/$name/page/serial.log";
 shows('nor is a run without a log', 2, ['holds no serial.log'], "NAME=$name");
 shows('nor a run that there is not', 2, ['there is no run'], 'NAME=test-no-such-run');
-shows('a view that is unknown is refused', 2, ["'plot'; there are: summary, request, latency, csv"],
-    "NAME=$run->{name}", 'VIEW=plot');
+shows('a view that is unknown is refused', 2, ["'plots'; there are: summary, request, latency, csv"],
+    "NAME=$run->{name}", 'VIEW=plots');
 
 # --- Some kinds, or none ------------------------------------------------------------------------
 

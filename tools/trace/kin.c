@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kin-rules.h"
 #include "log.h"
 #include "run/choice.h"
 
@@ -51,17 +52,17 @@ void kin_destroy(struct kin *kin)
     free(kin->at);
 }
 
-static bool kin_is(const struct event *event, enum event_kind kind, const char *what)
+bool kin_is(const struct event *event, enum event_kind kind, const char *what)
 {
     return event->kind == kind && strcmp(event->what, what) == 0;
 }
 
-static bool kin_is_fault(const struct event *event)
+bool kin_is_fault(const struct event *event)
 {
     return event->kind == EVENT_DATA_REQUEST || event->kind == EVENT_DATA_UNLOCK;
 }
 
-static bool kin_is_dirty(const struct event *event)
+bool kin_is_dirty(const struct event *event)
 {
     return kin_is(event, EVENT_DATA_RETURN, "dirty");
 }
@@ -86,8 +87,7 @@ static bool kin_is_suffix(const char *text, const char *suffix)
     return length >= end && strcmp(text + length - end, suffix) == 0;
 }
 
-/* An operation's RPC: of the same bytes, or the sync that was asked for. */
-static bool kin_is_rpc_of(const struct event *op, const struct event *event)
+bool kin_is_rpc_of(const struct event *op, const struct event *event)
 {
     if (event->kind != EVENT_IO || !event_contains(op, event))
         return false;
@@ -96,22 +96,21 @@ static bool kin_is_rpc_of(const struct event *op, const struct event *event)
     return op->off == event->off && op->len == event->len;
 }
 
-/* A page fault that an RPC, or an operation on a mapping, ran into. */
-static bool kin_is_fault_of(const struct event *parent, const struct event *event)
+bool kin_is_fault_of(const struct event *parent, const struct event *event)
 {
     if (!kin_is_fault(event) || !event_contains(parent, event) || !event_overlaps(parent, event))
         return false;
     return parent->kind == EVENT_OP ? event->cls == LAYER_FILE : kin_is_same_object(parent, event);
 }
 
-static bool kin_is_return_of(const struct event *window, const struct event *event)
+bool kin_is_return_of(const struct event *window, const struct event *event)
 {
     return event->kind == EVENT_DATA_RETURN && kin_is_same_object(window, event) &&
            event_overlaps(window, event) && window->t <= event->t && event->t <= event_end(window);
 }
 
 /* A run names only its first return; the others are within its bytes and its time. */
-static bool kin_is_run_of(const struct event *brought, const struct event *event)
+bool kin_is_run_of(const struct event *brought, const struct event *event)
 {
     return event->kind == EVENT_RUN && event->n > 1 && kin_is_same_object(brought, event) &&
            event_overlaps(brought, event) && brought->t <= event->t &&

@@ -4,8 +4,10 @@
  *
  *   log.c      the console's log, event by event    match.c    whose a command of the disk is
  *   record.c   all that a boot left, together       align.c    the host's clock and the guest's
- *   sums.c     counted, and against result.json     kin.c      what was done for what
- *   summary.c, request.c, latency.c, csv.c          the views
+ *   sums.c     counted, and against result.json     kin.c      what was done for what, for one
+ *   links.c    the same, for all events             tracks.c   where on a time line an event is
+ *   gauge.c    queues and free pages over time      output.c   files that views make
+ *   summary.c, request.c, latency.c, csv.c, perfetto.c         the views
  *
  * Warnings go to the standard error, so that the rows of csv can be piped.
  */
@@ -159,6 +161,7 @@ static int main_view(const struct main_options *options, struct failure *failure
     json_t *result;
     int status;
 
+    view.folder = run;
     view.request = options->request;
     view.server = options->server;
     if (snprintf(run, sizeof(run), "%s/runs/%s", options->build, options->name) >= PATH_MAX - 64)

@@ -18,6 +18,7 @@ struct view_case {
     uint64_t request;
     const char *server; /* NULL: any */
     FILE *stream;
+    const char *folder; /* of the run: views that make files put them there */
 };
 
 /* Shows the case on its stream. Returns a status; a sentence goes to FAILURE if that is not 0. */
@@ -27,6 +28,7 @@ view_show_t view_summary;
 view_show_t view_request;
 view_show_t view_latency;
 view_show_t view_csv;
+view_show_t view_perfetto;
 
 /* The views' names; the first is what is shown if none is asked for. */
 extern const struct choice view_choices[];

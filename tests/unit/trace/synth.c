@@ -102,6 +102,42 @@ void synth_close(struct synth *synth, uint64_t events, uint64_t dropped)
     fprintf(synth->trace, "fw_cfg_select 0xf0 key 0x3ff1 'unknown', ret: 0\n");
 }
 
+void synth_two_writes(struct synth *synth)
+{
+    static const char server[] = "srv=pager thr=w";
+
+    synth_event(synth, 900000000, 10000, "data_return",
+                "%s req=90 obj=7 off=0 len=131072 cls=file what=dirty res=0", server);
+    synth_event(synth, 1000000000, 50000, "op",
+                "srv=workload thr=main req=1 off=0 len=65536 what=write res=0");
+    synth_event(synth, 1000010000, 30000, "io",
+                "%s req=11 obj=7 off=0 len=65536 what=io_write res=0", server);
+    synth_event(synth, 1000012000, 5000, "data_request",
+                "%s req=12 obj=7 off=4096 len=4096 cls=file res=0", server);
+    synth_event(synth, 1000013000, 2000, "alloc_lock", "%s req=13 by=12 obj=7 what=read wait=500",
+                server);
+    synth_event(synth, 1001000000, 50000, "op",
+                "srv=workload thr=main req=2 off=65536 len=65536 what=write res=0");
+    synth_event(synth, 1001010000, 30000, "io",
+                "%s req=21 obj=7 off=65536 len=65536 what=io_write res=0", server);
+    synth_event(synth, 1002000000, 3000000, "op",
+                "srv=workload thr=main req=3 off=0 len=131072 what=sync res=0");
+    synth_event(synth, 1002010000, 2900000, "io",
+                "%s req=31 obj=7 off=0 len=0 what=file_sync res=0", server);
+    synth_event(synth, 1002020000, 200000, "lock_request",
+                "%s req=32 by=31 obj=7 off=0 len=131072 cls=file what=sync", server);
+    synth_event(synth, 1002100000, 1800000, "data_return",
+                "%s req=40 obj=7 off=0 len=65536 cls=file what=dirty res=0", server);
+    synth_event(synth, 1002110000, 1790000, "data_return",
+                "%s req=41 obj=7 off=65536 len=65536 cls=file what=dirty res=0", server);
+    synth_event(synth, 1002300000, 1500000, "run",
+                "%s req=42 by=40 obj=7 off=0 len=131072 cls=file n=2", server);
+    synth_write(synth, 1002400000, 43, 42, 800, 65536);
+    synth_event(synth, 1003000000, 10000, "io",
+                "srv=other thr=w req=11 obj=7 off=0 len=65536 what=io_write res=28");
+    synth_close(synth, 14, 0);
+}
+
 void synth_count(struct synth *synth, const char *where, const char *layer, uint64_t count,
                  uint64_t bytes)
 {
@@ -137,7 +173,7 @@ int synth_load(struct synth *synth)
 const char *synth_view(struct synth *synth, view_show_t *show, uint64_t request, const char *server)
 {
     static char text[SYNTH_TEXT_BYTES];
-    struct view_case view = {"run", &synth->record, 1, request, server, NULL};
+    struct view_case view = {"run", &synth->record, 1, request, server, NULL, synth->folder};
 
     memset(text, 0, sizeof(text));
     view.stream = fmemopen(text, sizeof(text), "w");

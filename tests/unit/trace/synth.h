@@ -48,6 +48,13 @@ void synth_write(struct synth *synth, uint64_t t, uint64_t req, uint64_t by, uin
 /* Say how many events of the pager there are, and end. */
 void synth_close(struct synth *synth, uint64_t events, uint64_t dropped);
 
+/*
+ * All events of a small run, and its end: two writes of 64 KiB to a file of the server, one return
+ * of each after a sync, their run, a store_write with two commands; all 1 s after the clock's zero.
+ * The first write ran into a page fault, and there is a return before both.
+ */
+void synth_two_writes(struct synth *synth);
+
 /* Set what result.json says of a layer ("layers", "layers_file", "servers/pager", ...). */
 void synth_count(struct synth *synth, const char *where, const char *layer, uint64_t count,
                  uint64_t bytes);

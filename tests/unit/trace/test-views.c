@@ -5,47 +5,11 @@
 
 static struct synth synth;
 
-/*
- * Two writes of 64 KiB to a file of the server, one return of both after a sync, its run, a
- * store_write with two commands; all 1 s after the clock's zero. The first write ran into a page
- * fault, and there is a return before both.
- */
 static int setup(void **state)
 {
-    static const char server[] = "srv=pager thr=w";
-
     (void)state;
     synth_begin(&synth);
-    synth_event(&synth, 900000000, 10000, "data_return",
-                "%s req=90 obj=7 off=0 len=131072 cls=file what=dirty res=0", server);
-    synth_event(&synth, 1000000000, 50000, "op",
-                "srv=workload thr=main req=1 off=0 len=65536 what=write res=0");
-    synth_event(&synth, 1000010000, 30000, "io",
-                "%s req=11 obj=7 off=0 len=65536 what=io_write res=0", server);
-    synth_event(&synth, 1000012000, 5000, "data_request",
-                "%s req=12 obj=7 off=4096 len=4096 cls=file res=0", server);
-    synth_event(&synth, 1000013000, 2000, "alloc_lock", "%s req=13 by=12 obj=7 what=read wait=500",
-                server);
-    synth_event(&synth, 1001000000, 50000, "op",
-                "srv=workload thr=main req=2 off=65536 len=65536 what=write res=0");
-    synth_event(&synth, 1001010000, 30000, "io",
-                "%s req=21 obj=7 off=65536 len=65536 what=io_write res=0", server);
-    synth_event(&synth, 1002000000, 3000000, "op",
-                "srv=workload thr=main req=3 off=0 len=131072 what=sync res=0");
-    synth_event(&synth, 1002010000, 2900000, "io",
-                "%s req=31 obj=7 off=0 len=0 what=file_sync res=0", server);
-    synth_event(&synth, 1002020000, 200000, "lock_request",
-                "%s req=32 by=31 obj=7 off=0 len=131072 cls=file what=sync", server);
-    synth_event(&synth, 1002100000, 1800000, "data_return",
-                "%s req=40 obj=7 off=0 len=65536 cls=file what=dirty res=0", server);
-    synth_event(&synth, 1002110000, 1790000, "data_return",
-                "%s req=41 obj=7 off=65536 len=65536 cls=file what=dirty res=0", server);
-    synth_event(&synth, 1002300000, 1500000, "run",
-                "%s req=42 by=40 obj=7 off=0 len=131072 cls=file n=2", server);
-    synth_write(&synth, 1002400000, 43, 42, 800, 65536);
-    synth_event(&synth, 1003000000, 10000, "io",
-                "srv=other thr=w req=11 obj=7 off=0 len=65536 what=io_write res=28");
-    synth_close(&synth, 14, 0);
+    synth_two_writes(&synth);
     assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
     return 0;
 }
@@ -277,7 +241,8 @@ static void views_are_found_by_their_names(void **state)
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "request")), view_request);
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "latency")), view_latency);
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "csv")), view_csv);
-    assert_null(choice_lookup(view_choices, "plot"));
+    assert_ptr_equal(view_lookup(choice_lookup(view_choices, "perfetto")), view_perfetto);
+    assert_null(choice_lookup(view_choices, "plots"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -16,6 +16,7 @@ BASE_ext2 := 0x20000000
 SERVERS_OUT := $(OUT)/servers
 SERVER_IMAGES := $(SERVERS:%=$(SERVERS_OUT)/%)
 MIG_OUT := $(OUT)/mig
+BARECTF_OUT := $(BUILD)/barectf
 
 SERVER_LIBS := librt libpattern libstore libpager libext2 libtrace
 
@@ -31,7 +32,7 @@ SERVER_ARCH_FLAGS_i386 := -m32 -march=i686
 SERVER_ARCH_FLAGS_amd64 := -m64
 SERVER_ARCH_FLAGS := $(SERVER_ARCH_FLAGS_$(ARCH))
 SERVER_CPPFLAGS := -nostdinc -isystem $(shell $(SERVER_CC) -print-file-name=include) \
-	-Iservers -Iservers/librt/include -I$(MIG_OUT) -I$(OUT) \
+	-Iservers -Iservers/librt/include -I$(MIG_OUT) -I$(BARECTF_OUT) -I$(OUT) \
 	-isystem $(MACH_INCLUDE) -isystem $(NEWLIB_INCLUDE) -D_GNU_SOURCE -D__DYNAMIC_REENT__
 SERVER_CFLAGS := $(SERVER_ARCH_FLAGS) -std=gnu11 -O2 -g -fno-pic -fno-pie \
 	-fno-stack-protector -fno-omit-frame-pointer -fcf-protection=none \
@@ -45,7 +46,7 @@ server_sources = $(filter-out %/image.c %/symbols.S,\
 	$(wildcard servers/$(1)/*.c servers/$(1)/x86/*.c servers/$(1)/x86/*.S servers/$(1)/x86/$(ARCH)/*.S))
 server_objects = $(addsuffix .o,$(basename $(patsubst servers/%,$(SERVERS_OUT)/obj/%,$(call server_sources,$(1)))))
 
-SERVER_ARCHIVES := $(SERVER_LIBS:%=$(SERVERS_OUT)/%.a) $(SERVERS_OUT)/libmig.a
+SERVER_ARCHIVES := $(SERVER_LIBS:%=$(SERVERS_OUT)/%.a) $(SERVERS_OUT)/libmig.a $(SERVERS_OUT)/libbarectf.a
 
 .PHONY: servers
 servers: $(SERVER_IMAGES)
@@ -76,6 +77,27 @@ $(MIG_OUT)/%_server.c $(MIG_OUT)/%_server.h &: $(KERNEL_STAMP) $(wildcard server
 $(MIG_OUT)/%.o: $(MIG_OUT)/%.c $(MIG_HEADERS) $(NEWLIB_STAMP)
 	$(SAY) "  CC      $<"
 	$(Q)$(SERVER_CC) $(SERVER_CPPFLAGS) $(SERVER_CFLAGS) -w -c -o $@ $<
+
+# The trace as CTF: code and metadata, the same for every architecture. barectf's is not held to our
+# warnings either.
+BARECTF_HEADERS := $(BARECTF_OUT)/barectf.h $(BARECTF_OUT)/barectf-bitfield.h
+
+$(BARECTF_OUT)/barectf.c $(BARECTF_OUT)/metadata $(BARECTF_HEADERS) &: servers/libtrace/ctf.yaml
+	@mkdir -p $(@D)
+	$(SAY) "  BARECTF $<"
+	$(Q)barectf generate --code-dir=$(@D) --headers-dir=$(@D) --metadata-dir=$(@D) $<
+
+$(SERVERS_OUT)/obj/libtrace/ctf.o $(SERVERS_OUT)/obj/libtrace/ctf-memory.o \
+	$(SERVERS_OUT)/obj/libtrace/trace.o: $(BARECTF_HEADERS)
+
+$(SERVERS_OUT)/obj/barectf.o: $(BARECTF_OUT)/barectf.c $(BARECTF_HEADERS) $(NEWLIB_STAMP)
+	@mkdir -p $(@D)
+	$(SAY) "  CC      $<"
+	$(Q)$(SERVER_CC) $(SERVER_CPPFLAGS) $(SERVER_CFLAGS) -w -c -o $@ $<
+
+$(SERVERS_OUT)/libbarectf.a: $(SERVERS_OUT)/obj/barectf.o
+	$(SAY) "  AR      $@"
+	$(Q)rm -f $@ && ar crs $@ $^
 
 $(OUT)/layout.h: servers/servers.mk
 	@mkdir -p $(@D)

@@ -33,6 +33,8 @@ struct rt_thread {
     void *arg;
     struct trace_chunk *trace_chunk; /* libtrace's: what it records into, or null */
     uint32_t trace_cause;            /* libtrace's: the request that it works for */
+    uint32_t trace_dropped; /* libtrace's: events for which there was no memory, since its chunk */
+    struct ctf_stream *trace_stream; /* libtrace's: its events as CTF, or null */
     struct _reent reent;
 };
 

@@ -15,8 +15,10 @@ enum trace_state { TRACE_FREE, TRACE_OWNED, TRACE_FULL };
 struct trace_chunk {
     uint32_t state; /* changed atomically */
     uint32_t nevents;
-    const struct rt_thread *thread;
-    uint8_t spare[64 - 2 * sizeof(uint32_t) - sizeof(void *)];
+    uint32_t sequence; /* when it was taken: grows from chunk to chunk, in a thread too */
+    uint32_t ndropped; /* so many events of the thread were dropped since its chunk before */
+    struct rt_thread *thread;
+    uint8_t spare[64 - 4 * sizeof(uint32_t) - sizeof(void *)];
     struct trace_event events[TRACE_CHUNK_EVENTS];
 };
 

@@ -2,13 +2,15 @@
 /*
  * The pool is cut into chunks. A thread owns one at a time and is the only one to write into it;
  * when it is full the thread marks it so and looks for a free one, which is the only moment when
- * threads meet: one compare-and-swap on a chunk's state. Full chunks are printed and become free
- * again, by the drain thread as long as few are free, by trace_report at the end.
+ * threads meet: one compare-and-swap on a chunk's state. Full chunks are drained and become free
+ * again, by the drain thread as long as few are free, by trace_report at the end: the events of
+ * each thread in their order. Only there do they become text or CTF.
  */
 #include "libtrace/private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "librt/clock.h"
@@ -16,7 +18,9 @@
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "librt/sync.h"
+#include "librt/state.h"
 #include "librt/thread-private.h"
+#include "libtrace/ctf.h"
 
 #define TRACE_RAM_SHARE 16u
 #define TRACE_POLL_MS   200u
@@ -29,11 +33,14 @@ static struct {
     uint32_t nchunks;
     uint32_t requests;    /* numbers given out; atomic */
     uint32_t ndropped;    /* atomic */
-    struct rt_mutex lock; /* guards what follows: who prints */
+    uint32_t sequence;    /* of the chunk taken last; atomic */
+    struct rt_mutex lock; /* guards what follows: who drains */
     struct rt_cond never; /* nobody signals it: the drain thread's clock */
-    uint32_t nprinted;
-    uint64_t print_ns;
-    bool samples; /* set once: this server's drain thread samples the machine's memory */
+    uint32_t ndrained;
+    uint64_t drain_ns;
+    bool samples;               /* set once: this server's drain thread samples the memory */
+    bool text;                  /* set once: events are printed */
+    const struct ctf_sink *ctf; /* set once: events go there, if it is not null */
 } trace;
 
 uint32_t trace_request(void)
@@ -60,7 +67,7 @@ uint32_t trace_set_cause(uint32_t request)
 }
 
 /* A free chunk for SELF, or null. */
-static struct trace_chunk *trace_chunk_take(const struct rt_thread *self)
+static struct trace_chunk *trace_chunk_take(struct rt_thread *self)
 {
     for (uint32_t i = 0; i < trace.nchunks; i++) {
         struct trace_chunk *chunk = &trace.chunks[i];
@@ -71,7 +78,10 @@ static struct trace_chunk *trace_chunk_take(const struct rt_thread *self)
                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             continue;
         chunk->nevents = 0;
+        chunk->sequence = __atomic_add_fetch(&trace.sequence, 1, __ATOMIC_RELAXED);
+        chunk->ndropped = self->trace_dropped;
         chunk->thread = self;
+        self->trace_dropped = 0;
         return chunk;
     }
     return NULL;
@@ -93,10 +103,12 @@ static struct trace_chunk *trace_chunk_current(struct rt_thread *self)
 void trace_end(const struct trace_event *event)
 {
     uint64_t end = rt_arch_cycles();
-    struct trace_chunk *chunk = trace_chunk_current(rt_thread_self());
+    struct rt_thread *self = rt_thread_self();
+    struct trace_chunk *chunk = trace_chunk_current(self);
     struct trace_event *record;
 
     if (chunk == NULL) {
+        self->trace_dropped++;
         __atomic_add_fetch(&trace.ndropped, 1, __ATOMIC_RELAXED);
         return;
     }
@@ -131,9 +143,9 @@ int trace_call_end(const struct trace_call *call, enum trace_what what, uint32_t
     return error;
 }
 
-/* --- Printing -------------------------------------------------------------------------------- */
+/* --- Draining -------------------------------------------------------------------------------- */
 
-static void trace_print_event(const struct trace_event *event, const struct rt_thread *thread)
+static void trace_event_print(const struct trace_event *event, const struct rt_thread *thread)
 {
     char label[RT_LABEL_MAX];
     char line[TRACE_LINE_MAX];
@@ -142,16 +154,44 @@ static void trace_print_event(const struct trace_event *event, const struct rt_t
     rt_print_line(line);
 }
 
+/* THREAD's stream, made if need be. => with the lock; no memory is a panic. */
+static struct ctf_stream *trace_stream_of(struct rt_thread *thread)
+{
+    char label[RT_LABEL_MAX];
+
+    if (thread->trace_stream != NULL)
+        return thread->trace_stream;
+    thread->trace_stream = malloc(sizeof(*thread->trace_stream));
+    if (thread->trace_stream == NULL)
+        rt_panic("no memory for the streams of CTF");
+    ctf_stream_init(thread->trace_stream, trace.ctf, rt_image.name, rt_thread_label(thread, label));
+    return thread->trace_stream;
+}
+
 /* => with the lock. */
-static void trace_print_chunk(struct trace_chunk *chunk)
+static void trace_chunk_stream(const struct trace_chunk *chunk)
+{
+    struct ctf_stream *stream = trace_stream_of(chunk->thread);
+
+    ctf_stream_discard(stream, chunk->ndropped);
+    for (uint32_t i = 0; i < chunk->nevents; i++)
+        ctf_stream_put(stream, &chunk->events[i]);
+    ctf_stream_flush(stream);
+    rt_progress();
+}
+
+/* => with the lock. */
+static void trace_chunk_drain(struct trace_chunk *chunk)
 {
     uint64_t start = rt_clock_ns();
 
-    for (uint32_t i = 0; i < chunk->nevents; i++)
-        trace_print_event(&chunk->events[i], chunk->thread);
-    trace.nprinted += chunk->nevents;
+    if (trace.ctf != NULL)
+        trace_chunk_stream(chunk);
+    for (uint32_t i = 0; trace.text && i < chunk->nevents; i++)
+        trace_event_print(&chunk->events[i], chunk->thread);
+    trace.ndrained += chunk->nevents;
     __atomic_store_n(&chunk->state, TRACE_FREE, __ATOMIC_RELEASE);
-    trace.print_ns += rt_clock_ns() - start;
+    trace.drain_ns += rt_clock_ns() - start;
 }
 
 static uint32_t trace_count_free(void)
@@ -163,12 +203,30 @@ static uint32_t trace_count_free(void)
     return nfree;
 }
 
-/* Print full chunks until half of all are free. => with the lock. */
+/* The chunk in STATE, or in a later one, that was taken first; or null. */
+static struct trace_chunk *trace_chunk_oldest(enum trace_state state)
+{
+    struct trace_chunk *oldest = NULL;
+
+    for (uint32_t i = 0; i < trace.nchunks; i++) {
+        struct trace_chunk *chunk = &trace.chunks[i];
+
+        if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) >= state &&
+            (oldest == NULL || chunk->sequence < oldest->sequence))
+            oldest = chunk;
+    }
+    return oldest;
+}
+
+/* Drain full chunks until half of all are free. => with the lock. */
 static void trace_drain_some(void)
 {
-    for (uint32_t i = 0; i < trace.nchunks && trace_count_free() < trace.nchunks / 2; i++)
-        if (__atomic_load_n(&trace.chunks[i].state, __ATOMIC_ACQUIRE) == TRACE_FULL)
-            trace_print_chunk(&trace.chunks[i]);
+    struct trace_chunk *chunk = trace_chunk_oldest(TRACE_FULL);
+
+    while (chunk != NULL && trace_count_free() < trace.nchunks / 2) {
+        trace_chunk_drain(chunk);
+        chunk = trace_chunk_oldest(TRACE_FULL);
+    }
 }
 
 /* => with the lock, so that nothing is recorded any more behind trace_report. */
@@ -197,17 +255,33 @@ static void trace_drain_thread(void *arg)
     }
 }
 
+/* What each thread dropped behind its last chunk. => with the lock. */
+static void trace_streams_close(void)
+{
+    struct rt_thread *thread = __atomic_load_n(&rt_state.threads, __ATOMIC_ACQUIRE);
+
+    for (; thread != NULL; thread = thread->next) {
+        if (thread->trace_dropped == 0)
+            continue;
+        ctf_stream_discard(trace_stream_of(thread), thread->trace_dropped);
+        ctf_stream_close(thread->trace_stream, rt_clock_ns());
+    }
+}
+
 void trace_report(void)
 {
+    struct trace_chunk *chunk;
+
     if (trace_mask == 0)
         return;
     trace_mask = 0;
     rt_mutex_lock(&trace.lock);
-    for (uint32_t i = 0; i < trace.nchunks; i++)
-        if (__atomic_load_n(&trace.chunks[i].state, __ATOMIC_ACQUIRE) != TRACE_FREE)
-            trace_print_chunk(&trace.chunks[i]);
+    while ((chunk = trace_chunk_oldest(TRACE_OWNED)) != NULL)
+        trace_chunk_drain(chunk);
+    if (trace.ctf != NULL)
+        trace_streams_close();
     rt_emit("trace server=%s events=%" PRIu32 " dropped=%" PRIu32 " drain_us=%" PRIu64,
-            rt_image.name, trace.nprinted, trace.ndropped, trace.print_ns / 1000);
+            rt_image.name, trace.ndrained, trace.ndropped, trace.drain_ns / 1000);
     rt_mutex_unlock(&trace.lock);
 }
 
@@ -286,8 +360,11 @@ void trace_setup(void)
 {
     const char *kinds = rt_config_find("trace_events");
 
-    if (!rt_config_is("trace", "text"))
+    if (rt_config_is("trace", "off"))
         return;
+    trace.text = !rt_config_is("trace", "ctf");
+    if (!rt_config_is("trace", "text"))
+        trace.ctf = ctf_memory_setup();
     rt_mutex_init(&trace.lock, "trace");
     rt_cond_init(&trace.never, "trace_poll");
     trace_pool_create();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "librt/clock-private.h"
+#include "librt/clock.h"
 #include "librt/config.h"
 #include "librt/demuxers.h"
 #include "librt/log.h"
@@ -29,6 +30,8 @@
 #define TIMER_PORT_FIRST 0x42 /* of the interval timer; its output is in port 0x61 */
 #define TIMER_PORT_LAST  0x43
 #define SYSTEM_PORT      0x61
+
+#define STARTUP_CONFIG_OWN 64 /* bytes of the configuration that startup adds */
 
 struct startup_privileges startup_privileges;
 
@@ -119,20 +122,30 @@ static void startup_give_all_ports(void)
     startup_give_ports(SYSTEM_PORT, SYSTEM_PORT);
 }
 
+/* Tell the servers a NUMBER that the host does not know. */
+static void startup_config_add(const char *key, uint64_t number)
+{
+    size_t length = strlen(config_text);
+
+    snprintf(config_text + length, sizeof(config_text) - length, "%s=%" PRIu64 "\n", key, number);
+}
+
 /* Fetch the configuration and add what only the guest knows. */
 static void startup_config_setup(void)
 {
     uint64_t hz = startup_calibrate();
-    size_t length;
 
-    if (startup_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - 32) != 0) {
-        rt_log("QEMU's fw_cfg has no item opt/machbed/run of at most %d bytes", RT_CONFIG_MAX - 32);
+    if (startup_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - STARTUP_CONFIG_OWN) !=
+        0) {
+        rt_log("QEMU's fw_cfg has no item opt/machbed/run of at most %d bytes",
+               RT_CONFIG_MAX - STARTUP_CONFIG_OWN);
         startup_end(2, "the run's configuration is missing");
     }
-    length = strlen(config_text);
-    snprintf(config_text + length, sizeof(config_text) - length, "tsc_hz=%" PRIu64 "\n", hz);
     memcpy(config_own_text, config_text, sizeof(config_text));
     rt_config_init(config_own_text);
+    startup_config_add("tsc_hz", hz);
+    if (rt_config_is("trace", "ctf") || rt_config_is("trace", "both"))
+        startup_config_add("ctf_memory", startup_ctf_memory_find());
     rt_clock_setup(hz);
     rt_emit("tsc hz=%" PRIu64, hz);
 }
@@ -152,6 +165,15 @@ static mach_port_t startup_serve(void)
     return port;
 }
 
+/* The mark, and what the guest's clock shows when QEMU's trace gets it. */
+static void startup_begin_mark(void)
+{
+    uint64_t before = rt_clock_ns();
+
+    startup_fwcfg_mark(STARTUP_MARK_BEGIN);
+    rt_emit("mark ns=%" PRIu64, before + (rt_clock_ns() - before) / 2);
+}
+
 int main(int argc, char **argv)
 {
     mach_port_t port;
@@ -163,7 +185,7 @@ int main(int argc, char **argv)
     startup_config_setup();
     port = startup_serve();
     startup_watchdog_setup();
-    startup_fwcfg_mark(STARTUP_MARK_BEGIN);
+    startup_begin_mark();
     startup_fault(rt_config_string("fault"));
     startup_tasks_start(rt_config_string("servers"), port);
     return 0;

@@ -74,6 +74,12 @@ void startup_fwcfg_mark(unsigned int mark);
 #define STARTUP_MARK_BEGIN 0x3ff0u
 #define STARTUP_MARK_END   0x3ff1u
 
+/* ctf-memory.c */
+
+/* The physical address of the memory that is shared with the host. => once, before other tasks run;
+   a machine without it is a panic. */
+uint64_t startup_ctf_memory_find(void);
+
 /* main.c */
 
 /* Let this task use the I/O ports FIRST to LAST. => may block; a failure is a panic. */

@@ -95,8 +95,8 @@ for my $policy (qw(page run128)) {
     cmp_ok($trace->{$_}{events}, '>', 0, "$policy: $_ has events") for qw(ext2 workload);
     is($trace->{$_}{dropped}, 0, "$policy: $_ has dropped none") for qw(ext2 workload);
 }
-like($run->{text}, qr/^trace +page +[\d,]+ events, none dropped; printing took/m,
-    'the table says how many, and how long printing took');
+like($run->{text}, qr/^trace +page +[\d,]+ events, none dropped; giving them out took/m,
+    'the table says how many, and how long giving them out took');
 my $summary = shows('the summary equals result.json', 0,
     ['^ext2, file data:', '^store_write  page +4,096 ', '^disk, file data:',
         '^  clocks: from [\d,]+ commands', '^policy run128 against result.json:\n  no difference',

@@ -33,6 +33,7 @@ void boot_init(struct boot *boot, const struct options *options, const struct jo
 void boot_destroy(struct boot *boot)
 {
     trace_destroy(&boot->trace);
+    ctf_destroy(&boot->ctf);
     file_map_destroy(&boot->map);
     volume_destroy(&boot->volume);
     console_destroy(&boot->console);
@@ -145,6 +146,8 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
     boot_iso_link(boot);
     if (boot->failure.status == STATUS_SUCCESS)
         disk_make(&boot->mbr, boot->options, boot->job, boot->seed, boot->folder, &boot->failure);
+    if (boot->failure.status == STATUS_SUCCESS)
+        ctf_begin(&boot->ctf, boot->options, boot->folder, &boot->failure);
 }
 
 static bool boot_is_kvm(const struct boot *boot)
@@ -168,6 +171,7 @@ static void boot_qemu_run(struct boot *boot, const struct command *command)
         .awaited = "workload",
         .progress = stdout,
         .time_up = &time_up,
+        .ctf = &boot->ctf,
     };
 
     time_up_init(&time_up, boot->options, &boot->console, boot->folder);
@@ -194,6 +198,15 @@ static void boot_trace_read(struct boot *boot)
     boot->traced = trace_read(&boot->trace, stream, path, MACHINE_DISK,
                               boot->ending.end != QEMU_EXITED, &boot->failure) == STATUS_SUCCESS;
     fclose(stream);
+}
+
+/* Both clocks are known at the moment of the mark. */
+static void boot_ctf_end(struct boot *boot)
+{
+    int64_t host_ns = (int64_t)boot->trace.start_us * 1000;
+    int64_t guest_ns = (int64_t)boot->console.mark_ns;
+
+    ctf_end(&boot->ctf, host_ns == 0 || guest_ns == 0 ? 0 : host_ns - guest_ns, &boot->failure);
 }
 
 static void boot_marks_check(struct boot *boot)
@@ -370,6 +383,7 @@ static void boot_judge(struct boot *boot)
     boot_complaint_read(boot, qemu_error, sizeof(qemu_error));
     verdict_judge(&verdict, &boot->failure);
     boot_trace_read(boot);
+    boot_ctf_end(boot);
     boot_disk_examine(boot, verdict_is_checkable(&verdict));
     boot_layers_collect(boot);
     if (!verdict_is_checkable(&verdict))

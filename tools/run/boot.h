@@ -10,6 +10,7 @@
 #include "command.h"
 #include "console.h"
 #include "content.h"
+#include "ctf.h"
 #include "folder.h"
 #include "job.h"
 #include "layer.h"
@@ -28,6 +29,7 @@ struct boot {
     struct console console;
     struct qemu_ending ending;
     struct trace trace;
+    struct ctf ctf;
     struct mbr mbr;
     struct file_map map;                   /* where the job's bytes lie on the disk */
     struct volume volume;                  /* for an ext2 job: what e2fsprogs found */

@@ -41,6 +41,8 @@ const struct choice choice_origins[] = {
 const struct choice choice_traces[] = {
     {"off", "no events; counters are always on"},
     {"text", "an event for each request and layer, on the console"},
+    {"ctf", "the same events as CTF, in the folder ctf: for babeltrace2 and Trace Compass"},
+    {"both", "the same events in both forms"},
     {NULL, NULL},
 };
 

@@ -37,6 +37,7 @@ struct console_keyword {
 
 static console_take_t console_take_start;
 static console_take_t console_take_tsc;
+static console_take_t console_take_mark;
 static console_take_t console_take_job;
 static console_take_t console_take_plain;
 static console_take_t console_take_counter;
@@ -52,6 +53,7 @@ static console_take_t console_take_end;
 static const struct console_keyword console_keywords[] = {
     {"start", "server", console_take_start},
     {"tsc", "hz", console_take_tsc},
+    {"mark", "ns", console_take_mark},
     {"job", "name fill_us sync_us runtime_us bytes", console_take_job},
     {"plain", "bytes us", console_take_plain},
     {"counter", "server layer class count bytes max hist", console_take_counter},
@@ -156,6 +158,11 @@ static error_t console_numbers_parse(const struct console_line *line, unsigned f
     for (unsigned i = 0; i < count && error == 0; i++)
         error = number_parse(line->fields[first + i], values[i]);
     return error;
+}
+
+static error_t console_take_mark(struct console *console, const struct console_line *line)
+{
+    return number_parse(line->fields[0], &console->mark_ns);
 }
 
 static error_t console_take_job(struct console *console, const struct console_line *line)

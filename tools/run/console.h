@@ -82,6 +82,7 @@ struct console_end {
 struct console {
     uint64_t lines;
     char kernel[CONSOLE_WORD_BYTES]; /* the kernel's first line, "GNU Mach ...", or "" */
+    uint64_t mark_ns; /* the guest's clock at the mark "the servers start now"; 0: not said */
     struct console_job job;
     struct console_hang hang;
     struct console_plain plain;

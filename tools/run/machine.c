@@ -8,6 +8,7 @@
  *   -smbios type=11                              the kernel's command line, for GRUB to read
  *   -kernel, -append, -initrd                    direct boot; each module is a line of the
  *                                                kernel's boot script, commas between
+ *   -object, -device                             memory for the trace as CTF
  *   -trace, -D, -msg                             what the disk was asked to do, and when
  *   -qmp                                         the runner's questions when the time is up
  */
@@ -24,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ctf.h"
 #include "tool.h"
 
 #define MACHINE_KVM_VERSION 12 /* the only one there ever was, says KVM's documentation */
@@ -131,6 +133,8 @@ int machine_check(const struct options *options, const struct job *job, struct f
             machine_file_check(options->qemu_config, "the machine (--qemu-cfg)", R_OK, failure);
     if (status == STATUS_SUCCESS)
         status = machine_boot_check(options, job, failure);
+    if (status == STATUS_SUCCESS)
+        status = ctf_check(options, failure);
     if (status == STATUS_SUCCESS && options->kernel != NULL)
         status = machine_file_check(options->kernel, "the kernel (--kernel)", R_OK, failure);
     if (status == STATUS_SUCCESS && machine_is(options->accel, "kvm"))
@@ -267,6 +271,18 @@ static void machine_changes_add(struct command *command, const struct options *o
     }
 }
 
+/* The memory by which packets of CTF come (libtrace/ctf-packet.h). */
+static void machine_ctf_add(struct command *command, const struct options *options)
+{
+    if (!ctf_is_wanted(options))
+        return;
+    command_add(command, "-object");
+    command_add(command, "memory-backend-file,id=ctf,share=on,size=%u,mem-path=%s",
+                CTF_MEMORY_BYTES, CTF_MEMORY);
+    command_add(command, "-device");
+    command_add(command, "ivshmem-plain,memdev=ctf,addr=%#x", CTF_MEMORY_SLOT);
+}
+
 static int machine_program_add(struct command *command, const struct options *options,
                                struct failure *failure)
 {
@@ -295,6 +311,7 @@ int machine_command(struct command *command, const struct options *options, stru
     if (status == STATUS_SUCCESS)
         status = machine_config_add(command, options, failure);
     machine_changes_add(command, options);
+    machine_ctf_add(command, options);
     if (status == STATUS_SUCCESS)
         status = machine_boot_add(command, options, failure);
     command_add(command, "-trace");

@@ -6,6 +6,7 @@
  *   job.c      what the workload does         boot.c     one boot, from its disk to its checks
  *   qemu.c     QEMU, watched and ended        verdict.c  how a boot went
  *   console.c  what the guest said            claims.c   disk_agrees
+ *   ctf.c      the trace as CTF
  *   disk.c     the disk of a boot             prepare.c  what an ext2 job finds on it
  *   volume.c   e2fsprogs, after the run       content.c  the bytes that were written
  *   result.c   result.json                    table.c    the table
@@ -119,7 +120,7 @@ static void main_boots(struct run *run, const struct folder *folder)
 static void main_links_make(struct run *run, const struct folder *folder)
 {
     static const char *const files[] = {MACHINE_SERIAL, MACHINE_TRACE, MACHINE_CONFIG,
-                                        MACHINE_ERRORS, MACHINE_DISK};
+                                        MACHINE_ERRORS, MACHINE_DISK,  CTF_FOLDER};
 
     if (run->options->policies_count != 1 || run->boots_count == 0)
         return;

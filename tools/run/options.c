@@ -272,7 +272,7 @@ static const struct options_spec options_specs[] = {
     {"watchdog", "SECONDS", options_read_count, FIELD(watchdog), NULL,
      "report a hang when nothing gets done for so long, 0: never (20)"},
     {"trace", "FORM", options_read_choice, FIELD(trace), choice_traces,
-     "events of each request: off or text (off)"},
+     "events of each request: off, text, ctf or both (off)"},
     {"trace-events", "K,K,...", options_read_kinds, 0, NULL, "kinds of event to record (all)"},
     {"keep", "0|1", options_read_bool, FIELD(keep), NULL, "keep the disks of boots that went well"},
     {"dry", "0|1", options_read_bool, FIELD(dry), NULL, "print QEMU's command lines and stop"},

@@ -144,6 +144,7 @@ static error_t trace_take_select(struct trace_reader *reader, const char *text)
         return error;
     if (key == TRACE_MARK_START) {
         reader->trace->starts++;
+        reader->trace->start_us = reader->host_us;
         reader->phase = TRACE_COUNTED;
     } else if (key == TRACE_MARK_STOP) {
         reader->trace->stops++;

@@ -29,6 +29,7 @@ struct trace {
     size_t count;
     unsigned starts; /* how often each mark was seen */
     unsigned stops;
+    uint64_t start_us; /* when the first was, by the host's clock as above; 0: not said */
 };
 
 /* The names of the events that a trace needs, one a line, for QEMU's events file. */

@@ -12,6 +12,7 @@
 
 #include <time.h>
 
+#include "ctf.h"
 #include "process.h"
 #include "tail.h"
 #include "time-up.h"
@@ -120,6 +121,8 @@ static bool qemu_step(struct qemu *qemu)
         break;
     }
     tail_read(&qemu->tail, qemu->watch->console);
+    if (qemu->watch->ctf != NULL)
+        ctf_take(qemu->watch->ctf);
     qemu_times_note(qemu);
     return qemu_limits_check(qemu);
 }

@@ -36,6 +36,7 @@ struct qemu_watch {
     struct console *console; /* gets its lines */
     const char *awaited;     /* the server whose start is timed */
     FILE *progress;          /* gets a line when the kernel is up */
+    struct ctf *ctf;         /* gets its packets; null: there are none */
     uint64_t timeout_ms;
     struct time_up *time_up; /* what is done at the time limit; null: nothing */
     uint64_t silence_ms;     /* how long it may say nothing at all; 0: as long as it likes */

@@ -387,7 +387,7 @@ static void table_traces_print(const struct run *run, FILE *stream)
 
         if (!trace.said)
             continue;
-        fprintf(stream, "%-13s%-7s %s events, %s dropped; printing took %.1f s\n", layer,
+        fprintf(stream, "%-13s%-7s %s events, %s dropped; giving them out took %.2f s\n", layer,
                 run->boots[i].policy->choice.name, NUMBER_TEXT(trace.events),
                 trace.dropped == 0 ? "none" : NUMBER_TEXT(trace.dropped),
                 (double)trace.drain_us / 1e6);

@@ -57,6 +57,19 @@ static inline void rt_arch_out16(uint16_t port, uint16_t value)
     __asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port));
 }
 
+static inline void rt_arch_out32(uint16_t port, uint32_t value)
+{
+    __asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline uint32_t rt_arch_in32(uint16_t port)
+{
+    uint32_t value;
+
+    __asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
 static inline uint8_t rt_arch_in8(uint16_t port)
 {
     uint8_t value;

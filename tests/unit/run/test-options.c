@@ -131,7 +131,7 @@ static void kinds_of_event_are_a_list_or_all(void **state)
     assert_int_equal(options.kinds, 5);
     assert_int_equal(parse("--trace text --trace-events op --trace-events all"), STATUS_SUCCESS);
     assert_int_equal(options.kinds, 0);
-    assert_refused("--trace ctf", "'ctf'; there are: off, text");
+    assert_refused("--trace xml", "'xml'; there are: off, text, ctf, both");
     assert_refused("--trace text --trace-events op,disk_write",
                    "'disk_write'; there are: op, io, data_request, data_unlock, data_return,");
     assert_refused("--trace text --trace-events op,", "''; there are: op");

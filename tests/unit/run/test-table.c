@@ -129,8 +129,8 @@ static void times_and_checks_are_said_for_each_boot(void **state)
 static void a_boot_that_recorded_says_how_much(void **state)
 {
     (void)state;
-    assert_contains(text,
-                    "\ntrace        page    98,306 events, 12 dropped; printing took 31.4 s\n");
+    assert_contains(
+        text, "\ntrace        page    98,306 events, 12 dropped; giving them out took 31.40 s\n");
     assert_null(strstr(text, "run128  0 events"));
 }
 

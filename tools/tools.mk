@@ -37,7 +37,7 @@ $(RUNNER): $(RUN_OBJECTS)
 
 $(TRACER): $(TRACE_OBJECTS)
 	$(SAY) "  LINK    $@"
-	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS) -lm
+	$(Q)$(HOST_CC) -o $@ $^ $(JANSSON_LIBS) -lbabeltrace2 -lm
 
 $(FRAGMENT): $(FRAGMENT_OBJECTS)
 	$(SAY) "  LINK    $@"

@@ -5,7 +5,8 @@
 #
 #   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
-HOST_LISTS := $(if $(filter test test-long,$(MAKECMDGOALS)),test)
+HOST_LISTS := $(if $(filter test test-long,$(MAKECMDGOALS)),test) \
+	$(if $(filter trace test test-long all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp
 HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))

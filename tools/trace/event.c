@@ -158,7 +158,38 @@ static const char *event_fields_read(struct event *event, const char *text, stru
     return text;
 }
 
-static bool event_is_sane(const struct event *event)
+static const struct event_field *event_field_lookup(const char *name)
+{
+    for (unsigned i = 0; i < EVENT_FIELDS; i++) {
+        if (strcmp(event_fields[i].name, name) == 0)
+            return &event_fields[i];
+    }
+    return NULL;
+}
+
+error_t event_number_put(struct event *event, const char *name, uint64_t number)
+{
+    const struct event_field *field = event_field_lookup(name);
+
+    if (field == NULL || field->form != EVENT_NUMBER)
+        return EINVAL;
+    *(uint64_t *)(void *)((char *)event + field->offset) = number;
+    event->keys |= UINT32_C(1) << (field - event_fields);
+    return 0;
+}
+
+error_t event_word_put(struct event *event, const char *name, const char *word, struct names *names)
+{
+    const struct event_field *field = event_field_lookup(name);
+
+    if (field == NULL || field->form == EVENT_NUMBER ||
+        event_field_set(event, field, word, strlen(word), names) != 0)
+        return EINVAL;
+    event->keys |= UINT32_C(1) << (field - event_fields);
+    return 0;
+}
+
+bool event_is_whole(const struct event *event)
 {
     uint64_t end;
 
@@ -168,13 +199,18 @@ static bool event_is_sane(const struct event *event)
            event->sec <= UINT64_MAX / 2 / MBR_SECTOR_BYTES;
 }
 
+void event_init(struct event *event)
+{
+    *event = (struct event){.srv = "", .thr = "", .what = "", .cls = LAYER_META};
+}
+
 error_t event_parse(struct event *event, const char *text, struct names *names)
 {
     static const char head[] = "event ";
 
-    *event = (struct event){.srv = "", .thr = "", .what = "", .cls = LAYER_META};
+    event_init(event);
     if (strncmp(text, head, sizeof(head) - 1) != 0)
         return EINVAL;
     text = event_fields_read(event, text + sizeof(head) - 1, names);
-    return *text == '\0' && event_is_sane(event) ? 0 : EINVAL;
+    return *text == '\0' && event_is_whole(event) ? 0 : EINVAL;
 }

@@ -94,6 +94,18 @@ static inline bool event_contains(const struct event *event, const struct event 
     return event->t <= other->t && event_end(other) <= event_end(event);
 }
 
+/* An event without any key. */
+void event_init(struct event *event);
+
+/* Give EVENT the key NAME, with a number or a word, which is kept in NAMES.
+   => EINVAL: there is no such key, or its values are others. */
+error_t event_number_put(struct event *event, const char *name, uint64_t number);
+error_t event_word_put(struct event *event, const char *name, const char *word,
+                       struct names *names);
+
+/* Whether EVENT has all the keys of its kind, no others, and no numbers that overflow together. */
+bool event_is_whole(const struct event *event);
+
 /*
  * Read the line TEXT, which starts with "event ", without its line break; names are kept in NAMES.
  * => EINVAL: it is not as docs/trace.md says: a key is missing, unknown or out of order, a value is

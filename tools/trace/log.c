@@ -29,6 +29,12 @@ static void log_damage_note(struct log *log)
     log->damaged_count++;
 }
 
+void log_event_add(struct log *log, const struct event *event)
+{
+    log->events = log_grow(log->events, log->count, sizeof(*event));
+    log->events[log->count++] = *event;
+}
+
 static void log_event_take(struct log *log, const char *line)
 {
     struct event event;
@@ -38,8 +44,7 @@ static void log_event_take(struct log *log, const char *line)
         return;
     }
     event.line = log->lines;
-    log->events = log_grow(log->events, log->count, sizeof(event));
-    log->events[log->count++] = event;
+    log_event_add(log, &event);
 }
 
 /* Each line is judged by itself: `broken` keeps only the first. */
@@ -91,6 +96,12 @@ static int log_events_compare(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
+void log_sort(struct log *log)
+{
+    if (log->count != 0)
+        qsort(log->events, log->count, sizeof(*log->events), log_events_compare);
+}
+
 void log_read(struct log *log, FILE *stream)
 {
     char *line = NULL;
@@ -103,8 +114,7 @@ void log_read(struct log *log, FILE *stream)
     while ((length = getline(&line, &capacity, stream)) >= 0)
         log_line_take(log, line, (size_t)length);
     free(line);
-    if (log->count != 0)
-        qsort(log->events, log->count, sizeof(*log->events), log_events_compare);
+    log_sort(log);
 }
 
 int log_load(struct log *log, const char *path, struct failure *failure)

@@ -37,6 +37,11 @@ int log_load(struct log *log, const char *path, struct failure *failure);
 
 void log_destroy(struct log *log);
 
+/* Add EVENT, the next that was read, and put all in the order of their beginnings when none comes
+   any more. */
+void log_event_add(struct log *log, const struct event *event);
+void log_sort(struct log *log);
+
 /* How many events of SERVER are here. */
 uint64_t log_count(const struct log *log, const char *server);
 

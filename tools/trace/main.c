@@ -2,6 +2,7 @@
 /*
  * machbed-trace: looks at the trace that a run has left.
  *
+ *   babeltrace.c  the same from CTF
  *   log.c      the console's log, event by event    match.c    whose a command of the disk is
  *   record.c   all that a boot left, together       align.c    the host's clock and the guest's
  *   sums.c     counted, and against result.json     kin.c      what was done for what, for one

@@ -6,8 +6,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "babeltrace.h"
 #include "match.h"
+#include "run/ctf.h"
 #include "run/machine.h"
 #include "run/size.h"
 
@@ -216,6 +219,19 @@ static uint64_t record_block_find(const struct record *record)
     return block == 0 || block % MBR_SECTOR_BYTES != 0 ? MBR_SECTOR_BYTES : block;
 }
 
+/* The events are the log's, unless there is a folder of CTF. */
+static int record_events_load(struct record *record, const char *folder, struct failure *failure)
+{
+    char path[PATH_MAX];
+    int status = record_path(path, folder, CTF_FOLDER, failure);
+
+    record->is_ctf = status == STATUS_SUCCESS && access(path, F_OK) == 0;
+    if (!record->is_ctf)
+        return status;
+    record->log.count = 0;
+    return babeltrace_load(record, path, failure);
+}
+
 int record_load(struct record *record, const char *run, const struct policy *policy, json_t *job,
                 struct failure *failure)
 {
@@ -228,11 +244,14 @@ int record_load(struct record *record, const char *run, const struct policy *pol
         status = record_path(path, folder, MACHINE_SERIAL, failure);
     if (status == STATUS_SUCCESS)
         status = log_load(&record->log, path, failure);
+    if (status == STATUS_SUCCESS)
+        status = record_events_load(record, folder, failure);
     if (status != STATUS_SUCCESS)
         return status;
     if (record->log.count == 0)
         return failure_set(failure, STATUS_BAD_INPUT,
-                           "%s holds no events; was the run made with TRACE=text?", path);
+                           "%s holds no events; was the run made with TRACE=text or TRACE=ctf?",
+                           record->is_ctf ? CTF_FOLDER : path);
     record_config_read(record, folder);
     record_log_warn(record);
     record_disk_read(record, folder);

@@ -22,6 +22,7 @@
 struct record {
     const struct policy *policy;
     struct log log;
+    bool is_ctf;       /* the log's events are not from the console, but from CTF */
     struct job config; /* of run.cfg: fs alone */
     uint32_t kinds;    /* bit i: the servers recorded events of kind i */
     struct trace disk;

@@ -14,7 +14,7 @@ UNIT_TESTS += $(TRACE_TESTS)
 $(TRACE_TESTS): $(B)/tests/unit/test-trace-%: $(TRACE_TEST_OUT)/tests/unit/trace/test-%.o \
 		$(TRACE_TEST_MODULES) $(RUN_TEST_MODULES)
 	$(SAY) "  LINK    $@"
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ $(RUN_TEST_LIBS) -lm
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ $(RUN_TEST_LIBS) -lbabeltrace2 -lm
 
 $(TRACE_TEST_OUT)/%.o: %.c
 	$(SAY) "  CC      $@"

@@ -11,13 +11,13 @@ ARCHS := i386 amd64
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run trace test test-long bench-ext2 bench-trace list help all servers repin check-style \
-	clean distclean
+TARGETS := run trace test test-long test-matrix bench-ext2 bench-trace list help all servers repin \
+	check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
-	FAIL_SECTOR=fail-sector FAIL_TIMES=fail-times \
-	FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep MACHINE=machine MEM=mem MERGE_MAX=merge-max \
+	FAIL_SECTOR=fail-sector FAIL_TIMES=fail-times FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep \
+	MACHINE=machine MEDIUM=medium MEM=mem MERGE_MAX=merge-max \
 	NAME=name POLICY=policy SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog
 # What chooses the kernel: kernel/kernel.mk.
@@ -71,18 +71,18 @@ endif
 help:
 	@cat tools/setup/help
 
-run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
 trace: $(TRACER)
 	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))
 
-all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES) $(UNIT_TESTS)
+all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES) $(UNIT_TESTS)
 
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
-RUN_FILES = --arch $(ARCH) --build $(BUILD) --iso $(BOOT_ISO) --kernel $(KERNEL_IMAGE) \
+RUN_FILES = --arch $(ARCH) --build $(BUILD) --iso $(BOOT_ISO) --boot-disk $(BOOT_DISK) --kernel $(KERNEL_IMAGE) \
 	--kernel-version $(KERNEL_VERSION) $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 quote = '$(subst ','\'',$(1))'
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))

@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The boot medium: a CD image with GRUB for BIOS, the kernel, and the tasks.
+# The boot medium: an image with GRUB for BIOS and UEFI, the kernel, and the tasks.
 #
-#   BOOT_ISO  the image
+#   BOOT_ISO     a CD
+#   BOOT_DISK    a hard disk
+#   BOOT_MEDIUM  the one that MEDIUM asks for
 
 BOOT_ISO := $(KERNEL_OUT)/boot.iso
-BOOT_TREE := $(KERNEL_OUT)/iso
+BOOT_DISK := $(KERNEL_OUT)/boot.img
+BOOT_MEDIUM := $(if $(filter disk,$(MEDIUM)),$(BOOT_DISK),$(BOOT_ISO))
+BOOT_TREE := $(KERNEL_OUT)/medium
 BOOT_SERVERS := $(SERVERS:%=$(OUT)/servers/%)
 
-# Only what boot/grub.cfg uses, so that there is little to read: the image is 2 MB, not 5. For the
-# same reason the tasks go without their debug information.
-BOOT_GRUB_MODULES := biosdisk configfile eval iso9660 multiboot normal reboot regexp serial smbios
-BOOT_MKRESCUE := grub-mkrescue --directory=/usr/lib/grub/i386-pc --locales= --fonts= --themes= \
-	--install-modules="$(BOOT_GRUB_MODULES)"
+BOOT_GRUB := $(BUILD)/grub
+BOOT_GRUB_IMAGES := $(addprefix $(BOOT_GRUB)/,i386-pc-eltorito i386-pc x86_64-efi i386-efi)
 
-$(BOOT_ISO): boot/boot.mk boot/grub.cfg boot/modules.sh $(KERNEL_IMAGE) $(BOOT_SERVERS)
-	$(SAY) "  ISO     $@"
-	$(Q)rm -rf $(BOOT_TREE) $@.new
+$(BOOT_GRUB_IMAGES): $(BOOT_GRUB)/%: boot/grub-image.sh boot/early.cfg
+	@mkdir -p $(@D)
+	$(SAY) "  GRUB    $*"
+	$(Q)boot/grub-image.sh $* $@
+
+# The tasks go without their debug information: there is less to read.
+$(BOOT_TREE).stamp: boot/boot.mk boot/grub.cfg boot/modules.sh $(KERNEL_IMAGE) $(BOOT_SERVERS)
+	$(Q)rm -rf $(BOOT_TREE)
 	$(Q)mkdir -p $(BOOT_TREE)/boot/grub
 	$(Q)cp $(KERNEL_IMAGE) $(BOOT_TREE)/boot
 	$(Q)for server in $(SERVERS); do \
 		strip --strip-debug -o $(BOOT_TREE)/boot/$$server $(OUT)/servers/$$server || exit 1; done
 	$(Q)cp boot/grub.cfg $(BOOT_TREE)/boot/grub
 	$(Q)boot/modules.sh $(SERVERS) > $(BOOT_TREE)/boot/grub/modules.cfg
-	$(Q)$(BOOT_MKRESCUE) --output=$@.new $(BOOT_TREE) > $(KERNEL_OUT)/iso.log 2>&1 || \
-		{ cat $(KERNEL_OUT)/iso.log >&2; exit 1; }
+	$(Q)touch $@
+
+$(BOOT_ISO) $(BOOT_DISK): boot/make-medium.sh $(BOOT_TREE).stamp $(BOOT_GRUB_IMAGES)
+	$(SAY) "  MEDIUM  $@"
+	$(Q)boot/make-medium.sh $(if $(filter %.iso,$@),iso,disk) $@.new $(BOOT_TREE) $(BOOT_GRUB)
 	$(Q)mv $@.new $@

@@ -12,10 +12,16 @@ SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
 include $(wildcard tests/bench/*.mk)
 
 # The tests call make as a user would: without the variables that a make hands down.
-test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(SERVER_IMAGES)
+test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) \
+		$(SERVER_IMAGES)
 	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES CMOCKA_MESSAGE_OUTPUT=TAP \
 		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)
 
-# The same, with the fuzzer at work for twenty minutes.
+# Every machine that exists; `make test` has a third of them.
+test-matrix: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES)
+	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES MATRIX=all \
+		prove --exec '' tests/system/80-matrix.t
+
+# As `make test`, with the fuzzer at work for twenty minutes.
 test-long:
 	$(Q)FUZZ_SECONDS=1200 $(MAKE) --no-print-directory test

@@ -246,6 +246,15 @@ like($line, qr/,\Q$scratch\E\/pager \$\(pager-task=task-create\),/, 'and the oth
 like($line, qr/-smbios 'type=11,value=console=com0 ide0=noprobe  ide1=noprobe'/,
     'with GRUB the kernel\'s command line goes by SMBIOS');
 
+($status, $line) = run('', '--dry', '1', '--machine', 'q35', '--medium', 'disk', '--boot-disk',
+    "$scratch/boot.iso");
+like($line, qr/-device virtio-scsi-pci,id=scsi -readconfig .* -machine q35,accel=tcg /,
+    'the medium of a q35 has a controller of its own');
+like($line, qr/-set drive\.medium\.file=boot\.img .* device\.medium\.driver=scsi-hd /,
+    'and can be a hard disk');
+refusal('a boot disk that is not there is refused', 'the boot disk .* was not given', '--medium',
+    'disk');
+
 ($status, $line) = run('', '--list', '--jobs', "$top/jobs");
 is($status, 0, 'a list ends with 0');
 like($line, qr/^  run128 .*^  ide .*^  direct .*jobs\/pager\.job +pager: .*^  end_fsync /ms,

@@ -123,6 +123,7 @@ DRY=
 ARCH=
 MACHINE=
 FIRMWARE=
+MEDIUM=
 V=" make help
 
 t_true "everything can be built" make all

@@ -32,10 +32,12 @@ refuses('an unknown BOOT is refused', "--boot: unknown value 'usb'; there are: g
     'BOOT=usb');
 refuses('an unknown ACCEL is refused', "--accel: unknown value 'xen'; there are: tcg, kvm",
     'ACCEL=xen');
-refuses('an unknown MACHINE is refused', "--machine: unknown value 'q35'; there are: pc",
-    'MACHINE=q35');
-refuses('an unknown FIRMWARE is refused', "--firmware: unknown value 'uefi'; there are: bios",
-    'FIRMWARE=uefi');
+refuses('an unknown MACHINE is refused', "--machine: unknown value 'vax'; there are: pc, q35",
+    'MACHINE=vax');
+refuses('an unknown FIRMWARE is refused', "--firmware: unknown value 'efi'; .*: bios, uefi, uefi32",
+    'FIRMWARE=efi');
+refuses('an unknown MEDIUM is refused', "--medium: unknown value 'usb'; there are: iso, disk",
+    'MEDIUM=usb');
 refuses('a KEEP that is neither yes nor no is refused', "--keep: unknown value 'yes'; .*: 0, 1",
     'KEEP=yes');
 refuses('an empty POLICY is refused', "--policy: unknown value ''; there are: page", 'POLICY=');

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "disk.h"
+#include "firmware.h"
 #include "libpattern/pattern.h"
 #include "machine.h"
 #include "size.h"
@@ -112,15 +113,16 @@ static void boot_fault_write(struct boot *boot)
     boot_file_close(boot, stream, MACHINE_FAULT);
 }
 
-/* The CD, which qemu.cfg wants in the boot's folder: a link, or an empty one if there is none. */
-static void boot_iso_link(struct boot *boot)
+/* The medium that QEMU wants in the boot's folder: a link, or an empty CD if there is none. */
+static void boot_medium_link(struct boot *boot)
 {
+    const char *medium = machine_medium(boot->options);
     char target[PATH_MAX];
     char path[PATH_MAX];
     FILE *stream;
 
-    boot_path(boot, MACHINE_ISO, path);
-    if (boot->options->iso != NULL && realpath(boot->options->iso, target) != NULL) {
+    boot_path(boot, machine_medium_name(boot->options), path);
+    if (medium != NULL && realpath(medium, target) != NULL) {
         if (symlink(target, path) != 0)
             failure_set(&boot->failure, STATUS_BAD_INPUT, "the link %s cannot be made: %s", path,
                         strerror(errno));
@@ -143,7 +145,9 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
     boot_config_write(boot);
     boot_events_write(boot);
     boot_fault_write(boot);
-    boot_iso_link(boot);
+    boot_medium_link(boot);
+    if (boot->failure.status == STATUS_SUCCESS)
+        firmware_prepare(boot->options, boot->folder, &boot->failure);
     if (boot->failure.status == STATUS_SUCCESS)
         disk_make(&boot->mbr, boot->options, boot->job, boot->seed, boot->folder, &boot->failure);
     if (boot->failure.status == STATUS_SUCCESS)
@@ -416,4 +420,5 @@ void boot_run(struct boot *boot, const struct folder *run, const struct command 
     if (boot->ran)
         boot_judge(boot);
     boot_disk_dispose(boot);
+    firmware_remove(boot->options, boot->folder);
 }

@@ -17,18 +17,27 @@ const struct choice choice_archs[] = {
 };
 
 const struct choice choice_boots[] = {
-    {"grub", "GRUB on a CD loads the kernel and the servers"},
+    {"grub", "GRUB on the boot medium loads the kernel and the servers"},
     {"direct", "QEMU loads them itself; a second faster"},
     {NULL, NULL},
 };
 
 const struct choice choice_firmwares[] = {
     {"bios", "SeaBIOS"},
+    {"uefi", "64-bit OVMF; ten seconds slower"},
+    {"uefi32", "32-bit OVMF, on q35; ten seconds slower"},
     {NULL, NULL},
 };
 
 const struct choice choice_machines[] = {
-    {"pc", "QEMU's i440FX"},
+    {"pc", "i440FX of 1996, with IDE"},
+    {"q35", "Q35 of 2007, with AHCI"},
+    {NULL, NULL},
+};
+
+const struct choice choice_mediums[] = {
+    {"iso", "a CD"},
+    {"disk", "a hard disk with an EFI system partition"},
     {NULL, NULL},
 };
 
@@ -75,7 +84,7 @@ const struct policy policies[] = {
 const size_t policies_count = sizeof(policies) / sizeof(policies[0]);
 
 /* Two blanks: the kernel's parser eats one together with the word before it. Without the noprobe
-   words it waits a second for drives on the legacy ports. */
+   words it waits a second for drives on the legacy ports; on q35 with SeaBIOS for ever. */
 const struct disk disks[] = {
     {{"ahci", "SATA disk on an ICH9 AHCI controller"}, "sd0", "ide0=noprobe  ide1=noprobe"},
     {{"ide", "IDE disk on the PIIX3 controller"}, "hd0", "ide1=noprobe"},

@@ -35,6 +35,7 @@ extern const struct choice choice_archs[];
 extern const struct choice choice_boots[];
 extern const struct choice choice_firmwares[];
 extern const struct choice choice_machines[];
+extern const struct choice choice_mediums[];
 extern const struct choice choice_origins[];
 extern const struct choice choice_traces[];
 

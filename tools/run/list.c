@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "choice.h"
+#include "combination.h"
 #include "job.h"
 #include "size.h"
 
@@ -76,10 +77,14 @@ void list_print(const char *jobs, FILE *stream)
     list_policies_print(stream);
     list_disks_print(stream);
     list_table_print("ways to boot (BOOT)", choice_boots, stream);
+    list_table_print("boot media (MEDIUM)", choice_mediums, stream);
+    list_table_print("machines (MACHINE)", choice_machines, stream);
+    list_table_print("firmware (FIRMWARE)", choice_firmwares, stream);
     list_table_print("accelerators (ACCEL)", choice_accels, stream);
     list_table_print("events of each request (TRACE)", choice_traces, stream);
     list_table_print("kinds of event (TRACE_EVENTS, all or several with commas between)",
                      choice_trace_kinds, stream);
+    combination_list(stream);
     list_jobs_print(jobs, stream);
     fprintf(stream, "\nkeys of a job file (docs/jobs.md)\n");
     job_print_keys(stream);

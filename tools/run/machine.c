@@ -3,8 +3,10 @@
  * The machine itself stands in qemu.cfg, which QEMU reads. The command line adds only what a
  * choice changes, and what the runner needs for itself:
  *
- *   -m, -machine accel=, -set device.disk.bus=   when they are not what qemu.cfg says
+ *   -m, -machine, -set device.disk.bus=          when they are not what qemu.cfg says
  *   -set drive.d0.file=                          a disk that fails, between QEMU and the image
+ *   -drive if=pflash, -global                    other firmware (firmware.c)
+ *   -set drive.medium.…, device.medium.…         a hard disk as boot medium
  *   -smbios type=11                              the kernel's command line, for GRUB to read
  *   -kernel, -append, -initrd                    direct boot; each module is a line of the
  *                                                kernel's boot script, commas between
@@ -25,7 +27,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "combination.h"
 #include "ctf.h"
+#include "firmware.h"
 #include "tool.h"
 
 #define MACHINE_KVM_VERSION 12 /* the only one there ever was, says KVM's documentation */
@@ -45,6 +49,11 @@ static int machine_file_check(const char *path, const char *what, int mode, stru
     if (access(path, mode) != 0)
         return failure_set(failure, STATUS_BAD_INPUT, "%s: %s: %s", what, path, strerror(errno));
     return STATUS_SUCCESS;
+}
+
+static const char *machine_program(const struct options *options)
+{
+    return options->qemu != NULL ? options->qemu : firmware_qemu(options);
 }
 
 static int machine_qemu_check(const char *program, struct failure *failure)
@@ -111,13 +120,38 @@ static int machine_kvm_check(struct failure *failure)
     return STATUS_SUCCESS;
 }
 
+static bool machine_medium_is_disk(const struct options *options)
+{
+    return machine_is(options->medium, "disk");
+}
+
+const char *machine_medium(const struct options *options)
+{
+    return machine_medium_is_disk(options) ? options->boot_disk : options->iso;
+}
+
+const char *machine_medium_name(const struct options *options)
+{
+    return machine_medium_is_disk(options) ? MACHINE_BOOT_DISK : MACHINE_ISO;
+}
+
+/* QEMU takes an empty CD for one that cannot be booted, but no empty hard disk. */
+static int machine_medium_check(const struct options *options, struct failure *failure)
+{
+    if (machine_medium_is_disk(options))
+        return machine_file_check(options->boot_disk, "the boot disk (--boot-disk)", R_OK, failure);
+    if (machine_is(options->boot, "grub"))
+        return machine_file_check(options->iso, "the boot CD (--iso)", R_OK, failure);
+    return STATUS_SUCCESS;
+}
+
 static int machine_boot_check(const struct options *options, const struct job *job,
                               struct failure *failure)
 {
-    int status;
+    int status = machine_medium_check(options, failure);
 
-    if (machine_is(options->boot, "grub"))
-        return machine_file_check(options->iso, "the boot CD (--iso)", R_OK, failure);
+    if (status != STATUS_SUCCESS || machine_is(options->boot, "grub"))
+        return status;
     status = machine_file_check(options->kernel, "the kernel (--kernel)", R_OK, failure);
     if (status == STATUS_SUCCESS)
         status = machine_modules_check(options, job, failure);
@@ -126,8 +160,12 @@ static int machine_boot_check(const struct options *options, const struct job *j
 
 int machine_check(const struct options *options, const struct job *job, struct failure *failure)
 {
-    int status = machine_qemu_check(options->qemu, failure);
+    int status = combination_check(options, failure);
 
+    if (status == STATUS_SUCCESS)
+        status = machine_qemu_check(machine_program(options), failure);
+    if (status == STATUS_SUCCESS)
+        status = firmware_check(options, failure);
     if (status == STATUS_SUCCESS)
         status =
             machine_file_check(options->qemu_config, "the machine (--qemu-cfg)", R_OK, failure);
@@ -251,24 +289,68 @@ static int machine_config_add(struct command *command, const struct options *opt
     return STATUS_SUCCESS;
 }
 
+static void machine_set_add(struct command *command, const char *setting)
+{
+    command_add(command, "-set");
+    command_add(command, "%s", setting);
+}
+
+static bool machine_is_q35(const struct options *options)
+{
+    return machine_is(options->machine, "q35");
+}
+
+/*
+ * On q35 the medium must not be on AHCI, like the test disk: SeaBIOS leaves a CD there in a state
+ * in which the kernel hangs when it asks the drive what it is, and UEFI counts the built-in
+ * controller's drives first, so that the test disk would be sd1. The kernel knows no virtio.
+ * => a device's bus must stand on the command line before it: before qemu.cfg.
+ */
+static void machine_controller_add(struct command *command, const struct options *options)
+{
+    if (!machine_is_q35(options))
+        return;
+    command_add(command, "-device");
+    command_add(command, "virtio-scsi-pci,id=scsi");
+}
+
+static void machine_medium_add(struct command *command, const struct options *options)
+{
+    bool disk = machine_medium_is_disk(options);
+
+    if (disk) {
+        machine_set_add(command, "drive.medium.file=" MACHINE_BOOT_DISK);
+        machine_set_add(command, "drive.medium.media=disk");
+        /* All runs share the image: what a boot writes to it, as UEFI may, is dropped. */
+        machine_set_add(command, "drive.medium.snapshot=on");
+    }
+    if (machine_is_q35(options)) {
+        machine_set_add(command,
+                        disk ? "device.medium.driver=scsi-hd" : "device.medium.driver=scsi-cd");
+        machine_set_add(command, "device.medium.bus=scsi.0");
+    } else if (disk) {
+        machine_set_add(command, "device.medium.driver=ide-hd");
+    }
+}
+
 static void machine_changes_add(struct command *command, const struct options *options)
 {
     if (options->mem_bytes != machine_config_mem_bytes) {
         command_add(command, "-m");
         command_add(command, "%" PRIu64 "M", options->mem_bytes / MIB);
     }
-    if (machine_is(options->accel, "kvm")) {
+    if (machine_is(options->accel, "kvm") || machine_is_q35(options)) {
         command_add(command, "-machine");
-        command_add(command, "accel=kvm");
-    }
-    if (machine_is(&options->disk->choice, "ide")) {
-        command_add(command, "-set");
-        command_add(command, "device.disk.bus=ide.0");
+        command_add(command, "%s%s,accel=%s", options->machine->name,
+                    firmware_machine_words(options), options->accel->name);
     }
     if (options->fail_sector != OPTIONS_NO_SECTOR) {
         command_add(command, "-set");
         command_add(command, "drive.d0.file=blkdebug:%s:%s", MACHINE_FAULT, MACHINE_DISK);
     }
+    if (machine_is(&options->disk->choice, "ide"))
+        machine_set_add(command, "device.disk.bus=ide.0");
+    machine_medium_add(command, options);
 }
 
 /* The memory by which packets of CTF come (libtrace/ctf-packet.h). */
@@ -286,15 +368,16 @@ static void machine_ctf_add(struct command *command, const struct options *optio
 static int machine_program_add(struct command *command, const struct options *options,
                                struct failure *failure)
 {
-    char program[PATH_MAX];
+    const char *program = machine_program(options);
+    char absolute[PATH_MAX];
 
-    if (strchr(options->qemu, '/') == NULL) {
-        command_add(command, "%s", options->qemu);
+    if (strchr(program, '/') == NULL) {
+        command_add(command, "%s", program);
         return STATUS_SUCCESS;
     }
-    if (machine_path_absolute(program, options->qemu, failure) != STATUS_SUCCESS)
+    if (machine_path_absolute(absolute, program, failure) != STATUS_SUCCESS)
         return failure->status;
-    command_add(command, "%s", program);
+    command_add(command, "%s", absolute);
     return STATUS_SUCCESS;
 }
 
@@ -308,9 +391,11 @@ int machine_command(struct command *command, const struct options *options, stru
     status = machine_program_add(command, options, failure);
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         command_add(command, "%s", fixed[i]);
+    machine_controller_add(command, options);
     if (status == STATUS_SUCCESS)
         status = machine_config_add(command, options, failure);
     machine_changes_add(command, options);
+    firmware_add(command, options);
     machine_ctf_add(command, options);
     if (status == STATUS_SUCCESS)
         status = machine_boot_add(command, options, failure);

@@ -20,6 +20,9 @@
 #define MACHINE_ERRORS "qemu.err"
 #define MACHINE_FAULT  "blkdebug.cfg" /* only with --fail-sector */
 
+/* In place of MACHINE_ISO, for MEDIUM=disk. */
+#define MACHINE_BOOT_DISK "boot.img"
+
 /* The socket of QEMU's monitor, in the same folder while QEMU lives. */
 #define MACHINE_MONITOR "monitor"
 
@@ -28,6 +31,10 @@
  * host lets us use it. Nothing is started or made.
  */
 int machine_check(const struct options *options, const struct job *job, struct failure *failure);
+
+/* The boot medium that was chosen, or NULL if none was given; and its name in a boot's folder. */
+const char *machine_medium(const struct options *options);
+const char *machine_medium_name(const struct options *options);
 
 /*
  * Put together QEMU's command line, to be run in a boot's folder.

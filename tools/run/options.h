@@ -32,8 +32,10 @@ struct options {
     const struct choice *boot;
     const struct choice *firmware;
     const struct choice *machine;
+    const struct choice *medium;
     const struct choice *origin; /* of the kernel */
     const struct choice *trace;
+    const char *boot_disk;
     const char *build;    /* the folder that runs/ is made in */
     const char *fragment; /* NULL: the one in BUILD */
     const char *image;    /* NULL: a fresh disk */
@@ -44,7 +46,7 @@ struct options {
     const char *kernel_version;
     const char *make_disk;
     const char *name; /* NULL: the job's name */
-    const char *qemu;
+    const char *qemu; /* NULL: firmware_qemu() */
     const char *qemu_config;
     uint64_t block_bytes; /* of the ext2 file system of a fresh disk */
     uint64_t disk_bytes;  /* of a fresh disk */

@@ -274,6 +274,7 @@ static json_t *result_machine(const struct options *options)
     json_object_set_new(object, "disk", json_string(options->disk->choice.name));
     json_object_set_new(object, "driver", json_string("kernel"));
     json_object_set_new(object, "firmware", json_string(options->firmware->name));
+    json_object_set_new(object, "medium", json_string(options->medium->name));
     json_object_set_new(object, "boot", json_string(options->boot->name));
     json_object_set_new(object, "mem_mib", result_number(options->mem_bytes / MIB));
     json_object_set_new(object, "accel", json_string(options->accel->name));

@@ -317,15 +317,23 @@ static void table_fault_print(const struct options *options, FILE *stream)
     fputc('\n', stream);
 }
 
+static void table_machine_print(const struct options *options, FILE *stream)
+{
+    fprintf(stream, "machine: %s, ", options->machine->name);
+    if (options->firmware != &choice_firmwares[0])
+        fprintf(stream, "%s, ", options->firmware->name);
+    fprintf(stream, "%s disk, %s of memory, %s, boot by %s%s; GNU Mach %s (%s)\n",
+            options->disk->choice.name, SIZE_TEXT(options->mem_bytes), options->accel->name,
+            options->boot->name, options->medium == &choice_mediums[0] ? "" : " from a hard disk",
+            options->kernel_version, options->origin->name);
+}
+
 static void table_head_print(const struct run *run, FILE *stream)
 {
     const struct options *options = run->options;
 
     table_job_print(run, stream);
-    fprintf(stream, "machine: %s, %s disk, %s of memory, %s, boot by %s; GNU Mach %s (%s)\n",
-            options->machine->name, options->disk->choice.name, SIZE_TEXT(options->mem_bytes),
-            options->accel->name, options->boot->name, options->kernel_version,
-            options->origin->name);
+    table_machine_print(options, stream);
     table_fault_print(options, stream);
     table_columns_print(stream);
 }

@@ -5,8 +5,9 @@
 #
 #   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
-HOST_LISTS := $(if $(filter test test-long,$(MAKECMDGOALS)),test) \
-	$(if $(filter trace test test-long all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
+HOST_TESTING := $(filter test test-long test-matrix,$(MAKECMDGOALS))
+HOST_LISTS := $(if $(HOST_TESTING),test uefi uefi32) $(filter uefi uefi32,$(FIRMWARE)) \
+	$(if $(HOST_TESTING)$(filter trace all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp
 HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))

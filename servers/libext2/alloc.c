@@ -9,7 +9,8 @@
  * come to lie in a few long runs each instead of in each other's gaps.
  *
  * Indirect blocks and directories come from the zone at the start of a group, behind its inodes.
- * There they do not cut the data, and many of them are written at once.
+ * There they do not cut the data, and many of them are written at once. When a zone is full the
+ * next stretch of free blocks gives a new one, if it is long enough to be worth it.
  *
  * When nothing is left outside windows and zones, all windows end, and any free block will do.
  */
@@ -171,6 +172,25 @@ static error_t ext2_zone_take(struct ext2_fs *fs, struct ext2_group *group, uint
     return ext2_take(fs, *block, 1, got);
 }
 
+/* The same where zones are full: look for a new one from GOAL on, the upper half of what is free
+   there, for the file goes on at GOAL. It may be in a group whose own is not full. */
+static error_t ext2_zone_renew(struct ext2_fs *fs, uint32_t goal, uint32_t *block, uint32_t *got)
+{
+    struct ext2_gap gap;
+    error_t error = ext2_gap_find(fs, goal, 2 * EXT2_ZONE_BLOCKS, true, &gap);
+    if (error == ENOSPC)
+        return 0;
+    if (error != 0 || gap.count < 2 * EXT2_ZONE_LEAST)
+        return error;
+    uint32_t count = gap.count < 2 * EXT2_ZONE_BLOCKS ? gap.count / 2 : EXT2_ZONE_BLOCKS;
+    struct ext2_group *group = ext2_group_of(fs, gap.start);
+    error = ext2_zone_take(fs, group, block, got);
+    if (error != 0 || *got > 0)
+        return error;
+    ext2_zone_move(group, gap.start + count, count);
+    return ext2_zone_take(fs, group, block, got);
+}
+
 error_t ext2_meta_allocate(struct ext2_inode *inode, uint32_t near, uint32_t *block)
 {
     struct ext2_fs *fs = inode->fs;
@@ -180,6 +200,8 @@ error_t ext2_meta_allocate(struct ext2_inode *inode, uint32_t near, uint32_t *bl
     error_t error = ext2_zone_take(fs, ext2_inode_group(inode), block, &got);
     if (error == 0 && got == 0)
         error = ext2_zone_take(fs, ext2_group_of(fs, goal), block, &got);
+    if (error == 0 && got == 0)
+        error = ext2_zone_renew(fs, goal, block, &got);
     if (error != 0 || got > 0)
         return error;
     error = ext2_gap_find(fs, goal, 1, true, &gap);

@@ -11,10 +11,6 @@
 
 #include "libext2/private.h"
 
-/* Blocks of a group kept for indirect blocks and directories. At 4,096 bytes a block, 64 indirect
-   blocks map two groups full of data; at 1,024 bytes, two as well. */
-#define EXT2_ZONE_BLOCKS 64u
-
 static bool ext2_is_power(uint32_t number, uint32_t base)
 {
     while (number % base == 0)

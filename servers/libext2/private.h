@@ -130,6 +130,14 @@ void ext2_window_insert(struct ext2_group *group, struct ext2_window *window);
 void ext2_window_drop(struct ext2_fs *fs, struct ext2_window *window);
 void ext2_windows_drop_all(struct ext2_fs *fs);
 
+/* Blocks of a group kept for indirect blocks and directories. At 4,096 bytes a block, 64 indirect
+   blocks map two groups full of data; at 1,024 bytes, two as well. */
+#define EXT2_ZONE_BLOCKS 64u
+#define EXT2_ZONE_LEAST  8u /* a zone that follows a full one is not shorter */
+
+/* Make COUNT blocks from START on, which are in no window, GROUP's zone. */
+void ext2_zone_move(struct ext2_group *group, uint32_t start, uint32_t count);
+
 /* --- search.c: stretches of free blocks --- */
 
 struct ext2_gap {

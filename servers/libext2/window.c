@@ -43,3 +43,14 @@ void ext2_windows_drop_all(struct ext2_fs *fs)
     for (uint32_t i = 0; i < fs->ngroups; i++)
         ext2_group_windows_drop(&fs->groups[i]);
 }
+
+void ext2_zone_move(struct ext2_group *group, uint32_t start, uint32_t count)
+{
+    struct ext2_window **link = &group->windows;
+    while (*link != &group->zone)
+        link = &(*link)->next;
+    *link = group->zone.next;
+    group->zone.start = start;
+    group->zone.end = start + count;
+    ext2_window_insert(group, &group->zone);
+}

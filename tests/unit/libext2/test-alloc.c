@@ -93,6 +93,41 @@ static void indirect_blocks_lie_side_by_side(void **state)
     fixture_teardown(&fixture);
 }
 
+static unsigned long alloc_indirect_block(struct fixture *fixture, const char *name)
+{
+    char command[32];
+    snprintf(command, sizeof command, "stat %s", name);
+    const char *at = strstr(image_debugfs(&fixture->device, command), "(IND):");
+    assert_non_null(at);
+    return strtoul(at + 6, NULL, 10);
+}
+
+static void indirect_blocks_of_many_files_lie_in_few_stretches(void **state)
+{
+    struct fixture fixture;
+    char name[16];
+    unsigned long last = 0;
+    unsigned int nstretches = 0;
+    (void)state;
+    fixture_setup(&fixture, "-t ext2 -b 1024 -N 512", 16 * MIB);
+    for (unsigned int i = 0; i < 150; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        struct ext2_inode *inode = fixture_create(&fixture, name);
+        fixture_grow(&fixture, inode, 0, 16);
+        ext2_inode_put(inode);
+    }
+    assert_ok(ext2_sync(fixture.fs));
+    for (unsigned int i = 0; i < 150; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        unsigned long block = alloc_indirect_block(&fixture, name);
+        nstretches += block != last + 1;
+        last = block;
+        assert_int_equal(image_count_extents(&fixture.device, name), 1);
+    }
+    assert_in_range(nstretches, 2, 5); /* a zone has 64 blocks, and directories are in some */
+    fixture_teardown(&fixture);
+}
+
 /* Fill the file system with the file "full"; returns the number of its blocks. */
 static uint32_t alloc_fill(struct fixture *fixture, struct ext2_inode *inode)
 {
@@ -189,6 +224,7 @@ int main(void)
         cmocka_unit_test(four_files_written_in_turns_have_4_extents_each_at_most),
         cmocka_unit_test(a_window_filled_out_of_order_is_one_extent),
         cmocka_unit_test(indirect_blocks_lie_side_by_side),
+        cmocka_unit_test(indirect_blocks_of_many_files_lie_in_few_stretches),
         cmocka_unit_test(a_full_disk_says_so_and_every_block_can_be_used),
         cmocka_unit_test(holes_of_two_blocks_give_runs_of_two),
         cmocka_unit_test(no_inode_is_enospc_and_takes_nothing),

@@ -15,12 +15,29 @@
  * page is not written. It is good again when it was evicted and could be read.
  *
  * LOST, one for each page: could not be written, so the disk has something older. As long as memory
- * has it, it is good; when it has to be read again, it is bad. libpager is told that it was
- * written: it would answer the next request for it with an error. Who syncs is told of the error,
- * and the file system is marked as damaged.
+ * has it, it is good, and each sync tries to write it again; when it has to be read again, it is
+ * bad. libpager is told that it was written: it would answer the next request for it with an error.
+ * Who syncs is told of the error, and the file system is marked as damaged.
  *
  * FRESH, one for each page: all of it will be overwritten, and nothing was written out yet: it is
  * not read from the disk but is zeros.
+ *
+ * Syncs come in groups. Who calls disk_sync joins the group that begins next, which is when no
+ * other is at work; one member does the work for all of them. So two syncs are never at work at
+ * once, and however many wait, one more group is enough for all.
+ *
+ * Why what a member has changed is on the disk when its call returns: libext2 marks a page DIRTY
+ * (disk_put) before the call that changed it returns, and so before the member asks. When the
+ * member's group begins, the page is DIRTY still, or an earlier group has taken it. If it is, the
+ * group takes it, and pager_sync_some returns when all of its dirty data is on the disk, also what
+ * the kernel had returned by itself before. If it is not, the earlier group was over when this one
+ * began, and so was its write. What a group could not write is LOST: each member is told that was
+ * not told before, and what it was told is noted when it asks, not when its group begins; so one
+ * that waits while an earlier group loses its page is told, too.
+ *
+ * What is changed while a group is at work is DIRTY again, and the next group's. A page of it that
+ * lies in a gap of what this group asks for (DISK_SYNC_GAP) is written by this one; the next finds
+ * it clean, and writes nothing.
  */
 #include "ext2/disk.h"
 
@@ -40,6 +57,14 @@
 
 /* Dirty pages at most this far apart are written with one request to the kernel. */
 #define DISK_SYNC_GAP 32u
+
+/* A call of disk_sync. */
+struct disk_member {
+    struct disk_member *next;
+    uint64_t nreported; /* when it asked */
+    error_t error;
+    bool done;
+};
 
 static struct {
     struct user_pager_info info;
@@ -63,6 +88,9 @@ static struct {
     uint64_t nlost;               /* pages that could not be written, so far */
     uint64_t nreported;           /* of them, so many are known to who syncs */
     error_t error;                /* of the last one */
+    bool syncing;                 /* a group is at work, or disk_write_behind */
+    struct disk_member *members;  /* of the next group */
+    struct rt_cond synced;        /* a group has ended */
     char report[DISK_REPORT_MAX]; /* libext2's last sentence */
 } disk = {.block_size = DISK_FRAGMENT};
 
@@ -77,6 +105,14 @@ static void disk_bit_set(uint8_t *bits, uint64_t i, bool value)
         bits[i / 8] |= (uint8_t)(1u << i % 8);
     else
         bits[i / 8] &= (uint8_t) ~(1u << i % 8);
+}
+
+/* The first bit from I on, before END, that is set; or END. */
+static uint64_t disk_bit_next(const uint8_t *bits, uint64_t i, uint64_t end)
+{
+    while (i < end && !disk_bit(bits, i))
+        i += i % 8 == 0 && bits[i / 8] == 0 ? 8 : 1;
+    return i < end ? i : end;
 }
 
 static void disk_own(uint64_t offset, uint64_t length, bool own)
@@ -366,62 +402,140 @@ static const struct backend_ops disk_backend_ops = {
 static uint64_t disk_take_dirty(uint64_t *page)
 {
     uint64_t npages = disk.size / vm_page_size;
-    uint64_t last;
+    uint64_t end;
+    uint64_t next;
 
     rt_mutex_lock(&disk.lock);
-    while (*page < npages && !disk_bit(disk.dirty, *page))
-        ++*page;
-    last = *page;
-    for (uint64_t i = *page; i < npages && i <= last + DISK_SYNC_GAP; i++)
-        if (disk_bit(disk.dirty, i)) {
-            disk_bit_set(disk.dirty, i, false);
-            last = i;
-        }
+    *page = end = next = disk_bit_next(disk.dirty, *page, npages);
+    while (next < npages && next < end + DISK_SYNC_GAP) {
+        disk_bit_set(disk.dirty, next, false);
+        end = next + 1;
+        next = disk_bit_next(disk.dirty, end, npages);
+    }
     rt_mutex_unlock(&disk.lock);
-    return *page < npages ? last - *page + 1 : 0;
+    return end - *page;
 }
 
-/* How many pages were lost and reported before a sync begins. */
-static uint64_t disk_sync_begin(void)
+/* What libpager could not write for want of memory is lost as well. */
+static void disk_note_error(error_t error)
 {
-    uint64_t nreported;
+    rt_mutex_lock(&disk.lock);
+    disk.nlost++;
+    disk.error = error;
+    rt_mutex_unlock(&disk.lock);
+}
+
+/* Have the kernel take a page for changed without changing it. If it is not in memory any more,
+   this makes it bad. Others may be changing it: nothing of theirs is lost, or seen. */
+__attribute__((no_sanitize("thread"))) static void disk_touch(uint64_t page)
+{
+    uint8_t *byte = (uint8_t *)(disk.base + (vm_offset_t)(page * vm_page_size));
+    uint8_t value = *(volatile uint8_t *)byte;
+
+    __atomic_compare_exchange_n(byte, &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The first page from PAGE on that is lost and not bad, or the end. It is dirty from now on. */
+static uint64_t disk_take_lost(uint64_t page)
+{
+    uint64_t npages = disk.size / vm_page_size;
 
     rt_mutex_lock(&disk.lock);
-    nreported = disk.nreported;
+    page = disk_bit_next(disk.lost, disk.nlost == 0 ? npages : page, npages);
+    while (page < npages && disk_bit(disk.bad, page))
+        page = disk_bit_next(disk.lost, page + 1, npages);
+    if (page < npages)
+        disk_bit_set(disk.dirty, page, true);
     rt_mutex_unlock(&disk.lock);
-    return nreported;
+    return page;
 }
 
-/* The error to be told to whom began to sync when NREPORTED were. */
-static error_t disk_sync_end(uint64_t nreported)
+/* Have pages that are lost be written again. */
+static void disk_retry_lost(void)
 {
-    error_t error;
-
-    rt_mutex_lock(&disk.lock);
-    error = disk.nlost > nreported ? disk.error : 0;
-    disk.nreported = disk.nlost;
-    rt_mutex_unlock(&disk.lock);
-    return error;
+    for (uint64_t page = disk_take_lost(0); page < disk.size / vm_page_size;
+         page = disk_take_lost(page + 1))
+        disk_touch(page);
 }
 
-error_t disk_sync(void)
+/* Write what is dirty. => disk.syncing is the caller's; blocks. */
+static void disk_write_dirty(void)
 {
-    uint64_t nreported = disk_sync_begin();
-    error_t first = 0;
     uint64_t page = 0;
     uint64_t count;
-    error_t lost_error;
 
+    disk_retry_lost();
     while ((count = disk_take_dirty(&page)) > 0) {
         error_t error = pager_sync_some(disk.pager, (vm_address_t)(page * vm_page_size),
                                         (vm_size_t)(count * vm_page_size), 1);
 
-        if (first == 0)
-            first = error;
+        if (error != 0)
+            disk_note_error(error);
         page += count;
     }
-    lost_error = disk_sync_end(nreported);
-    return first == 0 ? lost_error : first;
+}
+
+/* Begin to work, the disk's lock held, which is released. */
+static void disk_sync_begin(void)
+{
+    disk.syncing = true;
+    rt_mutex_unlock(&disk.lock);
+}
+
+/* Take the lock, and let others begin. */
+static void disk_sync_end(void)
+{
+    rt_mutex_lock(&disk.lock);
+    disk.syncing = false;
+    rt_cond_broadcast(&disk.synced);
+}
+
+/* Work for all who have asked until now. => the disk's lock held, but not meanwhile. */
+static void disk_group_sync(void)
+{
+    struct disk_member *group = disk.members;
+
+    disk.members = NULL;
+    disk_sync_begin();
+    disk_write_dirty();
+    disk_sync_end();
+    for (struct disk_member *member = group; member != NULL; member = member->next) {
+        member->error = disk.nlost > member->nreported ? disk.error : 0;
+        member->done = true;
+    }
+    disk.nreported = disk.nlost;
+}
+
+error_t disk_sync(void)
+{
+    struct disk_member self = {.done = false};
+
+    pager_level_check(disk.pager, "a sync of metadata");
+    rt_mutex_lock(&disk.lock);
+    self.nreported = disk.nreported;
+    self.next = disk.members;
+    disk.members = &self;
+    while (!self.done && disk.syncing)
+        rt_cond_wait(&disk.synced, &disk.lock);
+    if (!self.done)
+        disk_group_sync();
+    rt_mutex_unlock(&disk.lock);
+    return self.error;
+}
+
+bool disk_write_behind(void)
+{
+    bool idle;
+
+    rt_mutex_lock(&disk.lock);
+    idle = !disk.syncing && disk.members == NULL;
+    if (idle) {
+        disk_sync_begin();
+        disk_write_dirty();
+        disk_sync_end();
+    }
+    rt_mutex_unlock(&disk.lock);
+    return idle;
 }
 
 static error_t disk_bits_create(void)
@@ -466,6 +580,7 @@ error_t disk_setup(struct store *store, unsigned int nworkers)
     rt_mutex_init(&disk.fs_lock, "ext2_fs");
     rt_mutex_init(&disk.lock, "disk");
     rt_cond_init(&disk.written, "disk_written");
+    rt_cond_init(&disk.synced, "disk_synced");
     if ((vm_size_t)disk.size != disk.size)
         return ENOMEM;
     error = disk_bits_create();

@@ -7,6 +7,7 @@
 #ifndef EXT2_DISK_H
 #define EXT2_DISK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libext2/ext2.h"
@@ -31,8 +32,18 @@ void disk_set_fs(struct ext2_fs *fs);
 /* The last thing that libext2 had to say, a sentence, or null. => one thread. */
 const char *disk_last_report(void);
 
-/* Write out all metadata that was changed before the call. Returns the first error of a write-out
-   since the last call that returned one. => blocks; not from a pager's thread. */
+/*
+ * Write out all metadata that was changed before the call. Calls from several threads share the
+ * work. Returns an error when some could not be written: to each call that was under way then, or
+ * to the next one.
+ * => blocks; not from a pager's thread.
+ */
 error_t disk_sync(void);
+
+/*
+ * The same, unless somebody syncs already, who does it anyway, or will. Returns whether it was
+ * done; errors are left for disk_sync.
+ */
+bool disk_write_behind(void);
 
 #endif

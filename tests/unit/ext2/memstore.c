@@ -162,6 +162,13 @@ void memstore_fail(uint64_t sector, uint64_t nsectors, enum memstore_how how, bo
     pthread_mutex_unlock(&memstore.lock);
 }
 
+void memstore_look(uint64_t offset, void *to, size_t bytes)
+{
+    pthread_mutex_lock(&memstore.lock);
+    memcpy(to, memstore.bytes + offset, bytes);
+    pthread_mutex_unlock(&memstore.lock);
+}
+
 size_t memstore_writes(const struct memstore_write **writes)
 {
     size_t count;

@@ -42,6 +42,9 @@ void memstore_release(void);
 /* Have reading or writing (HOW) any of these sectors fail, or work again. */
 void memstore_fail(uint64_t sector, uint64_t nsectors, enum memstore_how how, bool fail);
 
+/* What is on the disk: BYTES from byte OFFSET on, copied to TO. */
+void memstore_look(uint64_t offset, void *to, size_t bytes);
+
 /* What was written since memstore_forget, in the order in which it was finished. Returns how many;
    what failed does not count. */
 size_t memstore_writes(const struct memstore_write **writes);

@@ -59,6 +59,10 @@ mach_port_t rt_device_master(void);
 /* Tell others, by NAME, that PORT (a receive right of this task) serves. => blocks. */
 void rt_service_register(const char *name, mach_port_t port);
 
+/* Print how many threads the kernel knows of in this task, at its rt_service_register and now (the
+   `threads` line, docs/protocol.md). => once; blocks. */
+void rt_threads_emit(void);
+
 /* A send right to the service NAME; waits until it has been registered. => blocks. */
 mach_port_t rt_service_lookup(const char *name);
 

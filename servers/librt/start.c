@@ -14,6 +14,7 @@
 static mach_port_t startup_port;
 static int start_argc;
 static char **start_argv;
+static unsigned int threads_first; /* when the service was registered */
 
 /* Address 0 stays inaccessible, so that following a null pointer is an exception and the kernel
    never places an allocation there. */
@@ -95,12 +96,33 @@ mach_port_t rt_device_master(void)
     return master;
 }
 
+/* The kernel's count, not our own: who wants to know does not trust the books. */
+static unsigned int rt_threads_count(void)
+{
+    thread_array_t ports;
+    mach_msg_type_number_t count;
+
+    if (task_threads(mach_task_self(), &ports, &count) != KERN_SUCCESS)
+        rt_panic("no list of this task's threads");
+    for (mach_msg_type_number_t i = 0; i < count; i++)
+        mach_port_deallocate(mach_task_self(), ports[i]);
+    vm_deallocate(mach_task_self(), (vm_address_t)ports, count * sizeof(*ports));
+    return count;
+}
+
 void rt_service_register(const char *name, mach_port_t port)
 {
-    kern_return_t kr = startup_register(startup_port, name, port);
+    kern_return_t kr;
 
+    threads_first = rt_threads_count();
+    kr = startup_register(startup_port, name, port);
     if (kr != KERN_SUCCESS)
         rt_panic("startup_register %s: error %#x", name, kr);
+}
+
+void rt_threads_emit(void)
+{
+    rt_emit("threads server=%s first=%u last=%u", rt_image.name, threads_first, rt_threads_count());
 }
 
 mach_port_t rt_service_lookup(const char *name)

@@ -105,6 +105,7 @@ kern_return_t S_server_report(mach_port_t port)
         return EOPNOTSUPP;
     pager_counters_emit(rt_image.name);
     store_report(pager_store, rt_image.name, 0);
+    rt_threads_emit();
     trace_report();
     return KERN_SUCCESS;
 }

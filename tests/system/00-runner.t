@@ -94,7 +94,7 @@ ending('a QEMU that refuses ends with 2', 'refuses', 2, 'did not start: qemu: no
 ending('a server that did not start ends with 99', 'no_start', 99, 'pager never said');
 ending('a missing counter ends with 99', 'no_counter', 99, 'store_write counter');
 ending('a missing job line ends with 99', 'no_job', 99, 'never printed its job line');
-ending('a malformed line ends with 99', 'malformed', 99, "line 11 lacks 'device='");
+ending('a malformed line ends with 99', 'malformed', 99, "line 12 lacks 'device='");
 ending('a check that failed in the guest ends with 99', 'guest_check', 99, 'byte 0 differs');
 ending('a claim without a write ends with 99', 'false_claim', 99, 'disk_agrees: sector 1,450,624');
 ending('a write that was lost ends with 99', 'lost_write', 99, 'disk_agrees: sector 1,050,688');

@@ -45,6 +45,7 @@ static console_take_t console_take_claim;
 static console_take_t console_take_failed;
 static console_take_t console_take_store;
 static console_take_t console_take_check;
+static console_take_t console_take_threads;
 static console_take_t console_take_crash;
 static console_take_t console_take_trace;
 static console_take_t console_take_hang;
@@ -60,6 +61,7 @@ static const struct console_keyword console_keywords[] = {
     {"claim", "server device sector sectors times", console_take_claim},
     {"failed", "server device sector sectors times", console_take_failed},
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
+    {"threads", "server first last", console_take_threads},
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
     {"trace", "server events dropped drain_us", console_take_trace},
@@ -342,6 +344,26 @@ static error_t console_take_trace(struct console *console, const struct console_
     if (server->trace.said)
         return EEXIST;
     server->trace = trace;
+    return 0;
+}
+
+static error_t console_take_threads(struct console *console, const struct console_line *line)
+{
+    struct console_threads threads = {.said = true};
+    uint64_t *const values[] = {&threads.first, &threads.last};
+    struct console_server *server;
+    error_t error = console_numbers_parse(line, 1, 2, values);
+
+    if (error == 0 && (threads.first == 0 || threads.last == 0))
+        error = EINVAL;
+    if (error != 0)
+        return error;
+    server = console_server_get(console, line->fields[0]);
+    if (server == NULL)
+        return EINVAL;
+    if (server->threads.said)
+        return EEXIST;
+    server->threads = threads;
     return 0;
 }
 

@@ -38,9 +38,17 @@ struct console_trace {
     uint64_t drain_us;
 };
 
+/* How many threads a server had. */
+struct console_threads {
+    bool said;
+    uint64_t first; /* when it began to serve */
+    uint64_t last;  /* at its end */
+};
+
 struct console_server {
     char name[CONSOLE_WORD_BYTES];
     bool started;
+    struct console_threads threads;
     bool counted[LAYER_GUEST_KINDS][LAYER_SPLIT];
     struct layers layers;
     struct console_trace trace;

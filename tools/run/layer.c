@@ -96,6 +96,11 @@ uint64_t layer_average(const struct layer *layer)
     return (layer->bytes + layer->count / 2) / layer->count;
 }
 
+double layer_per(const struct layer *layer, uint64_t unit)
+{
+    return layer->bytes == 0 ? 0 : (double)layer->count * (double)unit / (double)layer->bytes;
+}
+
 uint64_t layer_class_floor(unsigned index)
 {
     return UINT64_C(1) << index;

@@ -56,6 +56,9 @@ struct layer layers_sum(const struct layers *layers, enum layer_kind kind);
 /* Mean bytes of a request, rounded to the nearest; 0 when there was none. */
 uint64_t layer_average(const struct layer *layer);
 
+/* How many requests there are for each UNIT bytes in them; 0 when there was none. */
+double layer_per(const struct layer *layer, uint64_t unit);
+
 /* Lowest size that class INDEX counts. */
 uint64_t layer_class_floor(unsigned index);
 

@@ -91,6 +91,8 @@ static json_t *result_server(const struct console_server *server)
             json_object_set_new(object, layer_kind_name(kind),
                                 result_layer_part(&server->layers, kind, RESULT_ALL));
     }
+    if (server->threads.said)
+        json_object_set_new(object, "threads", result_number(server->threads.last));
     return object;
 }
 
@@ -154,6 +156,14 @@ static json_t *result_boot_times(const struct qemu_ending *ending)
     return object;
 }
 
+/* store_writes of metadata for each page of it. */
+static json_t *result_meta_per_page(const struct boot *boot, bool counted)
+{
+    const struct layer *layer = &boot->layers.at[LAYER_STORE_WRITE][LAYER_META];
+
+    return counted && layer->count != 0 ? json_real(layer_per(layer, PAGE_BYTES)) : json_null();
+}
+
 static void result_job_layers(json_t *object, const struct boot *boot)
 {
     const struct console *console = &boot->console;
@@ -166,6 +176,7 @@ static void result_job_layers(json_t *object, const struct boot *boot)
                         result_layers(&boot->layers, RESULT_FILE, counted, boot->traced));
     json_object_set_new(object, "layers_meta",
                         result_layers(&boot->layers, RESULT_META, counted, boot->traced));
+    json_object_set_new(object, "meta_writes_per_page", result_meta_per_page(boot, counted));
     json_object_set_new(object, "servers", result_servers(console));
     json_object_set_new(object, "alloc_lock", json_null());
     json_object_set_new(object, "bytes_copied",
@@ -232,6 +243,8 @@ static json_t *result_job(const struct boot *boot)
                                                    : result_number(console->stores[0].block));
     json_object_set_new(object, "partitions", result_partitions(boot));
     json_object_set_new(object, "bytes", result_number(boot->job->size));
+    json_object_set_new(object, "nrfiles", result_number(boot->job->nrfiles));
+    json_object_set_new(object, "numjobs", result_number(boot->job->numjobs));
     result_job_times(object, console);
     json_object_set_new(object, "boot_ms", result_boot_times(&boot->ending));
     json_object_set_new(object, "seed", result_number(boot->seed));

@@ -254,6 +254,23 @@ static bool table_is_split(const struct run *run, unsigned kind)
     return false;
 }
 
+/* How well neighbouring metadata is written together: 1 is a write for each page. */
+static void table_metadata_print(const struct run *run, FILE *stream)
+{
+    const char *separator = "  metadata, writes for each page of it:";
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct layer *layer = &run->boots[i].layers.at[LAYER_STORE_WRITE][LAYER_META];
+
+        if (layer->count == 0)
+            continue;
+        fprintf(stream, "%s %s %.3f", separator, run->boots[i].policy->choice.name,
+                layer_per(layer, PAGE_BYTES));
+        separator = ",";
+    }
+    fputc('\n', stream);
+}
+
 static void table_group_print(const struct run *run, unsigned kind, FILE *stream)
 {
     if (table_rows_print(run, kind, TABLE_ALL, stream) == 0)
@@ -262,6 +279,8 @@ static void table_group_print(const struct run *run, unsigned kind, FILE *stream
         table_rows_print(run, kind, TABLE_FILE, stream);
         table_rows_print(run, kind, TABLE_META, stream);
     }
+    if (kind == LAYER_STORE_WRITE && table_is_split(run, kind))
+        table_metadata_print(run, stream);
     table_sentences_print(run, kind, stream);
     fputc('\n', stream);
 }

@@ -171,6 +171,21 @@ static void verdict_store_check(const struct verdict_case *verdict, struct failu
         failure_set(failure, STATUS_FAILED, "the server %s never printed its store line", name);
 }
 
+/* Servers have a fixed number of threads, whatever they have to do. */
+static void verdict_threads_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    const char *name = job_server(verdict->job);
+    const struct console_server *server = console_server_lookup(verdict->console, name);
+
+    if (server == NULL || !server->threads.said)
+        failure_set(failure, STATUS_FAILED, "the server %s never said how many threads it has",
+                    name);
+    else if (server->threads.first != server->threads.last)
+        failure_set(failure, STATUS_FAILED,
+                    "the server %s had %s threads when it began to serve, and %s at its end", name,
+                    NUMBER_TEXT(server->threads.first), NUMBER_TEXT(server->threads.last));
+}
+
 static void verdict_job_check(const struct verdict_case *verdict, struct failure *failure)
 {
     const struct console_job *said = &verdict->console->job;
@@ -201,6 +216,7 @@ static void verdict_complete_check(const struct verdict_case *verdict, struct fa
     verdict_job_check(verdict, failure);
     verdict_counters_check(verdict, failure);
     verdict_store_check(verdict, failure);
+    verdict_threads_check(verdict, failure);
 }
 
 void verdict_judge(const struct verdict_case *verdict, struct failure *failure)

@@ -56,6 +56,7 @@ static inline void sample_boot_page(struct boot *boot)
         "machbed plain bytes=134217728 us=2000000",
         "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=3 copied_bytes=5",
         "machbed store server=pager device=sd0s3 block=4096 rmw_bytes=4 copied_bytes=6",
+        "machbed threads server=pager first=11 last=11",
         "machbed trace server=pager events=98304 dropped=12 drain_us=31400000",
         "machbed trace server=workload events=2 dropped=0 drain_us=0",
     };

@@ -133,6 +133,10 @@ static void file_and_the_rest_add_up(void **state)
     assert_number("jobs/1/layers/store_write/count", 1025);
     assert_number("jobs/1/layers_file/store_write/count", 1024);
     assert_number("jobs/1/layers_meta/store_write/count", 1);
+    assert_is_null("jobs/0/meta_writes_per_page");
+    assert_float_equal(json_real_value(at("jobs/1/meta_writes_per_page")), 1, 0);
+    assert_number("jobs/0/servers/pager/threads", 11);
+    assert_null(json_object_get(at("jobs/1/servers/pager"), "threads"));
     assert_number("jobs/1/layers_meta/disk_read/count", 1);
     assert_number("jobs/1/layers_file/disk_read/count", 0);
 }

@@ -142,7 +142,8 @@ static void file_data_and_metadata_are_shown_apart_where_there_are_both(void **s
     assert_contains(text, "\n  file data  page        32,768   134,217,728     4,096     4,096     "
                           "33.6  4K:32,768\n             run128       1,024   134,217,728 ");
     assert_contains(text, "\n  metadata   run128           1         4,096     4,096     4,096     "
-                          "   -  4K:1\n  page: capped");
+                          "   -  4K:1\n"
+                          "  metadata, writes for each page of it: run128 1.000\n  page: capped");
     assert_null(strstr(strstr(text, "\ndisk_write"), "file data"));
 }
 

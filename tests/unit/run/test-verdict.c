@@ -24,6 +24,7 @@ static const char *const good_lines[] = {
     "machbed counter server=pager layer=store_read class=file count=0 bytes=0 max=0 hist=-",
     "machbed claim server=pager device=sd0s2 sector=0 sectors=256 times=1",
     "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=0 copied_bytes=0",
+    "machbed threads server=pager first=7 last=7",
     "machbed end status=0 reason=\"done\"",
 };
 #define GOOD_LINES (sizeof(good_lines) / sizeof(good_lines[0]))
@@ -104,6 +105,15 @@ static void no_line_can_be_left_out(void **state)
         if (verdict_failure.status != STATUS_FAILED)
             fail_msg("passed without '%s'", good_lines[i]);
     }
+}
+
+static void a_server_whose_threads_became_more_has_failed(void **state)
+{
+    (void)state;
+    good_but(GOOD_LINES - 2);
+    console_feed(&console, "machbed threads server=pager first=7 last=8");
+    assert_verdict(STATUS_FAILED,
+                   "the server pager had 7 threads when it began to serve, and 8 at its end");
 }
 
 static void an_ext2_job_needs_the_counters_of_both_classes(void **state)
@@ -347,7 +357,7 @@ static void a_torn_line_fails_a_boot_that_is_well_otherwise(void **state)
     (void)state;
     good_but(GOOD_LINES);
     console_feed(&console, "machbed claim server=pager");
-    assert_verdict(STATUS_FAILED, "the console's line 11 lacks 'device='");
+    assert_verdict(STATUS_FAILED, "the console's line 12 lacks 'device='");
 }
 
 static void only_a_guest_that_ended_by_itself_has_its_disk_checked(void **state)
@@ -375,6 +385,7 @@ int main(void)
         TEST(a_boot_that_said_all_is_well),
         TEST(a_server_that_records_says_what_it_recorded),
         TEST(no_line_can_be_left_out),
+        TEST(a_server_whose_threads_became_more_has_failed),
         TEST(an_ext2_job_needs_the_counters_of_both_classes),
         TEST(what_was_counted_must_be_claimed),
         TEST(a_fault_that_nobody_noticed_is_a_failure),

@@ -7,7 +7,9 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Browser;
 use Machbed;
+use Cwd qw(abs_path);
 use JSON::PP;
 use Test::More;
 
@@ -90,5 +92,151 @@ for my $policy (@policies) {
     ok(!(grep { $_->{args}{value} <= 0 || $_->{args}{value} > 512 << 8 } @$free),
         "$policy: and are a part of the machine's");
 }
+
+# --- The page -----------------------------------------------------------------------------------
+
+# The rows of VIEW=csv of the policy, as hashes.
+sub rows
+{
+    my ($policy) = @_;
+    my ($exit, $csv) = trace('VIEW=csv', "NAME=$run->{name}", "POLICY=$policy");
+    my ($head, @lines) = split /\n/, $csv;
+    my @columns = split /,/, $head;
+
+    return map { my %row; @row{@columns} = split /,/, $_, -1; \%row } @lines;
+}
+
+# The page's table of the selected request, by kind: the requests' numbers.
+sub way
+{
+    my ($browser) = @_;
+    my %way;
+
+    push @{ $way{$_->[0]} }, $_->[1] for @{ $browser->value(
+        '[...document.querySelectorAll("#way tbody tr")].map(row => [row.dataset.kind, row.dataset.request])') };
+    return \%way;
+}
+
+# Where in the window the event of KIND with the number REQUEST is drawn: its middle.
+sub place_of
+{
+    my ($browser, $kind, $request) = @_;
+
+    return @{ $browser->value(<<"END") };
+        (() => {
+            const {line} = machbed;
+            const event = line.boot.req.findIndex((number, at) =>
+                number === $request && line.boot.kindName(at) === '$kind');
+            line.canvas.scrollIntoView({block: 'center'});
+            const rect = line.rectOf(event);
+            const canvas = line.canvas.getBoundingClientRect();
+            return [canvas.x + rect.x + rect.width / 2, canvas.y + rect.y + rect.height / 2];
+        })()
+END
+}
+
+sub is_dark
+{
+    my ($browser) = @_;
+
+    return $browser->value('getComputedStyle(document.body).backgroundColor') !~ /255, 255, 255/;
+}
+
+# Whether nothing sticks out of a window that is WIDTH wide, and the canvas is as sharp as it is large.
+sub fits
+{
+    my ($browser, $width, $dark) = @_;
+
+    $browser->look($width, 900, $dark);
+    return $browser->value('document.documentElement.scrollWidth') <= $width &&
+        $browser->value('machbed.line.canvas.width === machbed.line.canvas.clientWidth') &&
+        is_dark($browser) == $dark;
+}
+
+my $page = "$run->{folder}/trace.html";
+($status, $text) = trace("NAME=$run->{name}", 'VIEW=html');
+is($status, 0, 'html has something to show') or diag($text);
+like($text, qr/^\Q$page\E: 2 policies, [\d,]+ events, [\d.]+ MB; open it in a browser$/m,
+    'its file is named');
+
+my $browser = Browser->new(1400, 900);
+$browser->look(1400, 900, 0);
+$browser->load(abs_path($page));
+is_deeply([$browser->errors], [], 'a browser opens the page without a complaint');
+is($browser->value('document.title'), "Machbed: $run->{name}", 'it has the name of the run');
+for my $policy (@policies) {
+    my $layers = boot_of($run, $policy)->{layers};
+
+    for my $kind (qw(data_request data_return store_write disk_write)) {
+        my $number = $browser->value(
+            "machbed.boots.find(boot => boot.name === '$policy').kind.filter(kind => " .
+            "given.kinds[kind].name === '$kind').length");
+
+        is($number, $layers->{$kind}{count}, "$policy: the page has every $kind");
+    }
+}
+my ($cell) = @{ $browser->value(
+    '[...document.querySelectorAll("#summary tr")].filter(row => row.cells[0].textContent.startsWith(' .
+    '"disk_write")).map(row => [...row.cells].slice(2).map(cell => cell.textContent))') };
+is_deeply($cell, [map { my $layer = boot_of($run, $_)->{layers}{disk_write};
+        map { commas($_) } $layer->{count}, $layer->{avg}, $layer->{max} } @policies],
+    'policies stand side by side, with what result.json says');
+
+# The second policy is chosen, and a write is searched for, shown close up, and clicked.
+my @events = rows('run128');
+my ($write) = grep { $_->{what} eq 'io_write' && $_->{off} == 1 << 20 } @events;
+my ($op) = grep { $_->{kind} eq 'op' && $_->{off} == 1 << 20 } @events;
+my ($return) = grep { $_->{kind} eq 'data_return' && $_->{obj} == $write->{obj} &&
+        $_->{off} == 1 << 20 && $_->{t} > $write->{t} } @events;
+my ($built) = grep { $_->{kind} eq 'run' && $_->{by} == $return->{req} } @events;
+my ($store) = grep { $_->{kind} eq 'store_write' && $_->{by} == $built->{req} } @events;
+$browser->value('document.querySelector("#policies input[value=run128]").click()');
+is($browser->value('machbed.line.boot.name'), 'run128', 'another policy can be chosen');
+$browser->value(<<"END");
+    document.getElementById('find-server').value = 'ext2';
+    document.getElementById('find-number').value = '$write->{req}';
+    document.querySelector('#find button').click();
+    document.querySelector('[data-do=selected]').click();
+    machbed.line.select(-1);
+END
+is_deeply(way($browser), {}, 'nothing is selected');
+$browser->click(place_of($browser, 'io', $write->{req}));
+my $way = way($browser);
+is_deeply([map { $way->{$_} } qw(op io data_return run store_write)],
+    [[$op->{req}], [$write->{req}], [$return->{req}], [$built->{req}], [$store->{req}]],
+    'a click on a write shows what it was done for and what was done for it');
+is(scalar @{ $way->{disk_write} // [] }, 4, 'down to the four commands of its store_write');
+is($browser->value('document.querySelector("#way tr.chosen").dataset.request'), $write->{req},
+    'it is marked itself');
+like($browser->value('document.getElementById("way-said").textContent'),
+    qr/^io_write $write->{req}: \d+ requests in all layers/, 'and named for those who hear the page');
+
+# By keyboard: the next on its track, which may be a lock within it; nothing; back to the write.
+$browser->value('machbed.line.canvas.focus()');
+$browser->key('n');
+my $next = $browser->value('document.querySelector("#way tr.chosen").dataset.request');
+isnt($next, $write->{req}, 'n selects the next one');
+$browser->key('p');
+is($browser->value('document.querySelector("#way tr.chosen").dataset.request'), $write->{req},
+    'p the one before');
+$browser->key('Escape');
+is_deeply(way($browser), {}, 'Escape none');
+my @span = @{ $browser->value('[machbed.line.from, machbed.line.to]') };
+$browser->key('+');
+my @zoomed = @{ $browser->value('[machbed.line.from, machbed.line.to]') };
+cmp_ok(abs(($zoomed[1] - $zoomed[0]) / ($span[1] - $span[0]) - 0.5), '<', 0.001,
+    '+ shows half of the time');
+$browser->key('0');
+my $half = $browser->value('[(machbed.line.to - machbed.line.from) / machbed.line.span]')->[0];
+cmp_ok($half, '>', 1, '0 shows the whole run');
+$browser->click(place_of($browser, 'store_write', $store->{req}));
+is($browser->value('document.querySelector("#way tr.chosen").dataset.kind'), 'store_write',
+    'small requests can be clicked in a view of the whole run');
+
+ok(fits($browser, $_->[0], $_->[1]), "it fits a window of $_->[0] pixels" . ($_->[1] ? ', dark' : ''))
+    for [1400, 0], [1000, 1], [600, 0], [360, 1];
+cmp_ok(length $browser->picture, '>', 50_000, 'a picture of it is not empty');
+is_deeply([$browser->errors], [], 'nothing went wrong in the page meanwhile');
+$browser->quit;
 
 done_testing();

@@ -3,7 +3,7 @@
  * A row for each kind of request, server and operation, and in it for each policy. Percentiles are
  * by rank: p99 is the smallest time that 99 of 100 requests do not exceed, one that occurred.
  */
-#include "view.h"
+#include "latency.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -11,24 +11,6 @@
 
 #include "log.h"
 #include "run/size.h"
-
-#define LATENCY_ROWS_MAX 256
-
-struct latency_row {
-    enum event_kind kind;
-    bool waits; /* the time before a lock was granted, not the whole */
-    const char *srv;
-    const char *what;
-    size_t boot;
-    uint64_t *times;
-    size_t count;
-};
-
-struct latency {
-    struct latency_row rows[LATENCY_ROWS_MAX];
-    size_t count;
-    size_t last; /* the row that was used last */
-};
 
 static bool latency_row_is(const struct latency_row *row, const struct event *event, bool waits,
                            size_t boot)
@@ -70,6 +52,8 @@ static void latency_time_add(struct latency *latency, const struct event *event,
         return;
     row->times = log_grow(row->times, row->count, sizeof(*row->times));
     row->times[row->count++] = waits ? event->wait : event->dur;
+    if ((event->keys & EVENT_HAS_LEN) != 0)
+        layer_add(&row->sizes, event->len);
 }
 
 static void latency_collect(struct latency *latency, const struct record *record, size_t boot)
@@ -107,12 +91,16 @@ static int latency_times_compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* In microseconds. => the times are sorted, and there is at least one. */
-static double latency_percentile(const struct latency_row *row, unsigned percent)
+uint64_t latency_percentile(const struct latency_row *row, unsigned percent)
 {
     size_t rank = (row->count * percent + 99) / 100;
 
-    return (double)row->times[rank == 0 ? 0 : rank - 1] / 1000;
+    return row->times[rank == 0 ? 0 : rank - 1];
+}
+
+static double latency_us(const struct latency_row *row, unsigned percent)
+{
+    return (double)latency_percentile(row, percent) / 1000;
 }
 
 static bool latency_is_same_group(const struct latency_row *a, const struct latency_row *b)
@@ -121,23 +109,21 @@ static bool latency_is_same_group(const struct latency_row *a, const struct late
            strcmp(a->what, b->what) == 0;
 }
 
-static void latency_row_print(const struct view_case *view, struct latency_row *row, bool first)
+static void latency_row_print(const struct view_case *view, const struct latency_row *row,
+                              bool first)
 {
     bool disk = row->kind >= EVENT_GUEST_KINDS;
     char what[32];
 
-    qsort(row->times, row->count, sizeof(*row->times), latency_times_compare);
     snprintf(what, sizeof(what), "%s%s", row->what, disk ? "at most" : row->waits ? " wait" : "");
     fprintf(view->stream, "%-13s%-15s%-9s%-8s%9s %10.1f %10.1f %10.1f %11.1f\n",
             first ? event_kind_name(row->kind) : "", first ? what : "", first ? row->srv : "",
             view->records[row->boot].policy->choice.name, NUMBER_TEXT(row->count),
-            latency_percentile(row, 50), latency_percentile(row, 90), latency_percentile(row, 99),
-            latency_percentile(row, 100));
+            latency_us(row, 50), latency_us(row, 90), latency_us(row, 99), latency_us(row, 100));
 }
 
-static void latency_print(const struct view_case *view, struct latency *latency)
+static void latency_print(const struct view_case *view, const struct latency *latency)
 {
-    qsort(latency->rows, latency->count, sizeof(latency->rows[0]), latency_rows_compare);
     fprintf(view->stream, "microseconds  %-15s%-9s%-8s%8s %10s %10s %10s %11s\n", "operation",
             "server", "policy", "count", "p50", "p90", "p99", "largest");
     for (size_t i = 0; i < latency->count; i++) {
@@ -147,18 +133,34 @@ static void latency_print(const struct view_case *view, struct latency *latency)
     }
 }
 
-int view_latency(const struct view_case *view, struct failure *failure)
+struct latency *latency_create(const struct view_case *view)
 {
     struct latency *latency = calloc(1, sizeof(*latency));
 
-    (void)failure;
     if (latency == NULL)
         err(STATUS_BAD_INPUT, "machbed");
     for (size_t i = 0; i < view->count; i++)
         latency_collect(latency, &view->records[i], i);
-    latency_print(view, latency);
+    qsort(latency->rows, latency->count, sizeof(latency->rows[0]), latency_rows_compare);
+    for (size_t i = 0; i < latency->count; i++)
+        qsort(latency->rows[i].times, latency->rows[i].count, sizeof(*latency->rows[i].times),
+              latency_times_compare);
+    return latency;
+}
+
+void latency_free(struct latency *latency)
+{
     for (size_t i = 0; i < latency->count; i++)
         free(latency->rows[i].times);
     free(latency);
+}
+
+int view_latency(const struct view_case *view, struct failure *failure)
+{
+    struct latency *latency = latency_create(view);
+
+    (void)failure;
+    latency_print(view, latency);
+    latency_free(latency);
     return STATUS_SUCCESS;
 }

@@ -8,7 +8,8 @@
  *   sums.c     counted, and against result.json     kin.c      what was done for what, for one
  *   links.c    the same, for all events             tracks.c   where on a time line an event is
  *   gauge.c    queues and free pages over time      output.c   files that views make
- *   summary.c, request.c, latency.c, csv.c, perfetto.c         the views
+ *   thin.c     fewer events                         html-page.c  page/, in this program
+ *   summary.c, request.c, latency.c, csv.c, perfetto.c, html.c  the views
  *
  * Warnings go to the standard error, so that the rows of csv can be piped.
  */
@@ -175,6 +176,7 @@ static int main_view(const struct main_options *options, struct failure *failure
     if (result == NULL)
         fprintf(stderr, "machbed: warning: %s cannot be read: there is nothing to compare with\n",
                 path);
+    view.result = result;
     view.records = calloc(VIEW_RECORDS_MAX, sizeof(*view.records));
     if (view.records == NULL)
         return failure_set(failure, STATUS_BAD_INPUT, "out of memory");

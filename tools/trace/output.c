@@ -47,7 +47,10 @@ void output_json_word(FILE *stream, const char *word)
     for (; *word != '\0'; word++) {
         if (*word == '"' || *word == '\\')
             fputc('\\', stream);
-        fputc(*word < ' ' || *word > '~' ? '?' : *word, stream);
+        if (*word == '<')
+            fputs("\\u003c", stream);
+        else
+            fputc(*word < ' ' || *word > '~' ? '?' : *word, stream);
     }
     fputc('"', stream);
 }

@@ -22,7 +22,8 @@ int output_open(struct output *output, const char *folder, const char *subfolder
 /* End the file. BYTES becomes its size. => nothing of it is left after a failure. */
 int output_close(struct output *output, uint64_t *bytes, struct failure *failure);
 
-/* Write a word, with its quotes, as JSON. => any bytes; what is no ASCII character becomes '?'. */
+/* Write a word, with its quotes, as JSON, also within HTML. => any bytes; what is no ASCII
+   character becomes '?'. */
 void output_json_word(FILE *stream, const char *word);
 
 #endif

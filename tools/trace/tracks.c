@@ -251,6 +251,7 @@ void tracks_arrange(struct tracks *tracks, const struct record *record)
 {
     struct tracks_search search = {.record = record, .tracks = tracks};
 
+    search.rows = log_grow(NULL, 0, sizeof(*search.rows));
     *tracks = (struct tracks){0};
     tracks->places = reallocarray(NULL, record->count + 1, sizeof(*tracks->places));
     if (tracks->places == NULL)

@@ -18,7 +18,8 @@ struct view_case {
     uint64_t request;
     const char *server; /* NULL: any */
     FILE *stream;
-    const char *folder; /* of the run: views that make files put them there */
+    const char *folder;   /* of the run: views that make files put them there */
+    const json_t *result; /* result.json, or NULL */
 };
 
 /* Shows the case on its stream. Returns a status; a sentence goes to FAILURE if that is not 0. */
@@ -29,6 +30,7 @@ view_show_t view_request;
 view_show_t view_latency;
 view_show_t view_csv;
 view_show_t view_perfetto;
+view_show_t view_html;
 
 /* The views' names; the first is what is shown if none is asked for. */
 extern const struct choice view_choices[];

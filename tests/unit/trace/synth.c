@@ -173,7 +173,7 @@ int synth_load(struct synth *synth)
 const char *synth_view(struct synth *synth, view_show_t *show, uint64_t request, const char *server)
 {
     static char text[SYNTH_TEXT_BYTES];
-    struct view_case view = {"run", &synth->record, 1, request, server, NULL, synth->folder};
+    struct view_case view = {"run", &synth->record, 1, request, server, NULL, synth->folder, NULL};
 
     memset(text, 0, sizeof(text));
     view.stream = fmemopen(text, sizeof(text), "w");

@@ -319,7 +319,7 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     (void)state;
     synth_two_writes(&synth);
     assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
-    view = (struct view_case){"run", &synth.record, 1, 0, NULL, stdout, "/dev/null"};
+    view = (struct view_case){"run", &synth.record, 1, 0, NULL, stdout, "/dev/null", NULL};
     assert_int_equal(view_perfetto(&view, &synth.failure), STATUS_BAD_INPUT);
     assert_contains(synth.failure.reason, "/dev/null/page/perfetto.json");
 }

@@ -22,5 +22,7 @@ $(TRACE_TEST_OUT)/%.o: %.c
 	$(Q)$(HOST_CC) $(RUN_TEST_CFLAGS) -Itools/trace -Itests/unit/trace $(JANSSON_CFLAGS) -MMD -MP \
 		-c -o $@ $<
 
+$(TRACE_TEST_OUT)/tools/trace/html-page.o: $(HTML_PAGE)
+
 -include $(TRACE_TEST_MODULES:.o=.d) $(wildcard $(TRACE_TEST_OUT)/tests/unit/trace/*.d)
 .SECONDARY: $(TRACE_TEST_MODULES)

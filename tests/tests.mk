@@ -11,10 +11,13 @@ SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
 
 include $(wildcard tests/bench/*.mk)
 
-# The tests call make as a user would: without the variables that a make hands down.
+# The tests call make as a user would: without the variables that a make hands down. What they boot is
+# built before, for they run side by side.
+TESTS_ENV := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES
 test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) \
 		$(SERVER_IMAGES)
-	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES CMOCKA_MESSAGE_OUTPUT=TAP \
+	$(Q)$(TESTS_ENV) $(MAKE) --no-print-directory all ARCH=amd64
+	$(Q)$(TESTS_ENV) CMOCKA_MESSAGE_OUTPUT=TAP \
 		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)
 
 # Every machine that exists; `make test` has a third of them.

@@ -91,7 +91,7 @@ static void server_store_setup(void)
     error_t error;
 
     snprintf(device, sizeof(device), "%ss%d", rt_config_string("disk"), SERVER_PARTITION);
-    error = store_open_device(rt_device_master(), device, &server_store);
+    error = store_open(device, &server_store);
     if (error == 0)
         error = disk_setup(server_store, SERVER_DISK_WORKERS);
     if (error != 0)

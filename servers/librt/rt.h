@@ -56,6 +56,9 @@ mach_port_t rt_startup_port(void);
 /* The device master port, by which devices are opened. => blocks; a failure is a panic. */
 mach_port_t rt_device_master(void);
 
+/* The host's privileged port, by which physical memory is had. => blocks; a failure is a panic. */
+mach_port_t rt_host_privileged(void);
+
 /* Tell others, by NAME, that PORT (a receive right of this task) serves. => blocks. */
 void rt_service_register(const char *name, mach_port_t port);
 

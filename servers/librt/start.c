@@ -96,6 +96,16 @@ mach_port_t rt_device_master(void)
     return master;
 }
 
+mach_port_t rt_host_privileged(void)
+{
+    mach_port_t host = MACH_PORT_NULL;
+    kern_return_t kr = startup_host_privileged(startup_port, &host);
+
+    if (kr != KERN_SUCCESS)
+        rt_panic("startup_host_privileged: error %#x", kr);
+    return host;
+}
+
 /* The kernel's count, not our own: who wants to know does not trust the books. */
 static unsigned int rt_threads_count(void)
 {

@@ -45,6 +45,13 @@ error_t store_create(const char *name, const struct store_ops *ops, void *hook,
  */
 error_t store_open_device(mach_port_t device_master, const char *name, struct store **store);
 
+/*
+ * Open NAME (not copied), the configuration's `disk` and a partition, for reading and writing: a
+ * device of the kernel's or, if it is called "ram0s2", a store in this task's memory.
+ * => once for each NAME in all tasks; blocks; ENXIO: there is none; ENOMEM, ENOSPC.
+ */
+error_t store_open(const char *name, struct store **store);
+
 /* A store that passes everything on to INNER but for every NTH write, which it only says it has
    made. For Machbed's own tests. => may block; ENOMEM. */
 error_t store_create_forgetful(struct store *inner, unsigned int nth, struct store **store);

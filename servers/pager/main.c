@@ -132,7 +132,7 @@ static void pager_store_setup(void)
     error_t error;
 
     snprintf(device, sizeof(device), "%ss%d", rt_config_string("disk"), PAGER_PARTITION);
-    error = store_open_device(rt_device_master(), device, &pager_store);
+    error = store_open(device, &pager_store);
     if (error == 0 && rt_config_is("fault", "claim"))
         error = store_create_forgetful(pager_store, PAGER_FORGETS, &pager_store);
     if (error != 0)

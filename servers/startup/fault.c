@@ -17,7 +17,7 @@ static void startup_fault_assert(void)
     rpc_phys_addr_t physical_address;
 
     vm_allocate_contiguous(startup_privileges.host, mach_task_self(), &virtual_address,
-                           &physical_address, FAULT_TOO_LARGE, 0, 0x38000000, 0);
+                           &physical_address, FAULT_TOO_LARGE, 0, RT_ARCH_PHYSICAL_MAX, 0);
 }
 
 /* A thread with the privilege to use the last pages may not wait for memory: when there is none,

@@ -13,6 +13,7 @@
 #include "librt/clock.h"
 #include "librt/config.h"
 #include "librt/demuxers.h"
+#include "librt/fwcfg.h"
 #include "librt/log.h"
 #include "librt/ports.h"
 #include "startup/startup.h"
@@ -25,8 +26,6 @@
    exception and for what else comes. */
 #define STARTUP_THREADS (STARTUP_TASKS_MAX + 2)
 
-#define FWCFG_PORT_FIRST 0x510
-#define FWCFG_PORT_LAST  0x511
 #define TIMER_PORT_FIRST 0x42 /* of the interval timer; its output is in port 0x61 */
 #define TIMER_PORT_LAST  0x43
 #define SYSTEM_PORT      0x61
@@ -53,7 +52,7 @@ _Noreturn void startup_end(int status, const char *reason)
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (ends[i].status == status)
             end = ends[i].end;
-    startup_fwcfg_mark(STARTUP_MARK_END);
+    rt_fwcfg_mark(STARTUP_MARK_END);
     rt_emit("end status=%d reason=\"%s\"", status, reason);
     rt_end(end);
 }
@@ -75,6 +74,13 @@ kern_return_t S_startup_device_master(mach_port_t startup, mach_port_t *master)
 {
     (void)startup;
     *master = startup_privileges.device_master;
+    return KERN_SUCCESS;
+}
+
+kern_return_t S_startup_host_privileged(mach_port_t startup, mach_port_t *host)
+{
+    (void)startup;
+    *host = startup_privileges.host;
     return KERN_SUCCESS;
 }
 
@@ -117,7 +123,8 @@ void startup_give_ports(uint16_t first, uint16_t last)
 static void startup_give_all_ports(void)
 {
     startup_give_ports(STARTUP_EXIT_PORT_FIRST, STARTUP_EXIT_PORT_LAST);
-    startup_give_ports(FWCFG_PORT_FIRST, FWCFG_PORT_LAST);
+    if (rt_fwcfg_setup(startup_privileges.device_master) != KERN_SUCCESS)
+        rt_panic("no access to QEMU's fw_cfg");
     startup_give_ports(TIMER_PORT_FIRST, TIMER_PORT_LAST);
     startup_give_ports(SYSTEM_PORT, SYSTEM_PORT);
 }
@@ -135,8 +142,7 @@ static void startup_config_setup(void)
 {
     uint64_t hz = startup_calibrate();
 
-    if (startup_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - STARTUP_CONFIG_OWN) !=
-        0) {
+    if (rt_fwcfg_read("opt/machbed/run", config_text, RT_CONFIG_MAX - STARTUP_CONFIG_OWN) != 0) {
         rt_log("QEMU's fw_cfg has no item opt/machbed/run of at most %d bytes",
                RT_CONFIG_MAX - STARTUP_CONFIG_OWN);
         startup_end(2, "the run's configuration is missing");
@@ -170,7 +176,7 @@ static void startup_begin_mark(void)
 {
     uint64_t before = rt_clock_ns();
 
-    startup_fwcfg_mark(STARTUP_MARK_BEGIN);
+    rt_fwcfg_mark(STARTUP_MARK_BEGIN);
     rt_emit("mark ns=%" PRIu64, before + (rt_clock_ns() - before) / 2);
 }
 

@@ -62,15 +62,7 @@ void startup_tasks_report(void);
    0x61; blocks for about 50 ms, running. */
 uint64_t startup_calibrate(void);
 
-/* fwcfg.c */
-
-/* Read the item of QEMU's fw_cfg called NAME into TEXT, a string of at most SIZE - 1 bytes.
-   ENOENT: no such item, or no fw_cfg. EMSGSIZE: it is larger. */
-error_t startup_fwcfg_read(const char *name, char *text, size_t size);
-
-/* Leave a mark in QEMU's trace (docs/protocol.md, section 3). */
-void startup_fwcfg_mark(unsigned int mark);
-
+/* Marks in QEMU's trace (docs/protocol.md, section 3). */
 #define STARTUP_MARK_BEGIN 0x3ff0u
 #define STARTUP_MARK_END   0x3ff1u
 

@@ -19,7 +19,7 @@ static error_t plain_open(struct store **store)
     static char device[32];
 
     snprintf(device, sizeof(device), "%ss%d", rt_config_string("disk"), PLAIN_PARTITION);
-    return store_open_device(rt_device_master(), device, store);
+    return store_open(device, store);
 }
 
 static error_t plain_write(struct store *store, vm_size_t size, vm_address_t data)

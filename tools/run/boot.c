@@ -29,6 +29,7 @@ void boot_init(struct boot *boot, const struct options *options, const struct jo
     console_init(&boot->console);
     file_map_init(&boot->map);
     volume_init(&boot->volume);
+    ram_memory_init(&boot->memory);
 }
 
 void boot_destroy(struct boot *boot)
@@ -37,6 +38,7 @@ void boot_destroy(struct boot *boot)
     ctf_destroy(&boot->ctf);
     file_map_destroy(&boot->map);
     volume_destroy(&boot->volume);
+    ram_memory_destroy(&boot->memory);
     console_destroy(&boot->console);
 }
 
@@ -138,6 +140,12 @@ static const struct mbr_partition *boot_partition(const struct boot *boot)
     return &boot->mbr.partitions[job_partition(boot->job) - 1];
 }
 
+static void boot_ram_prepare(struct boot *boot)
+{
+    if (ram_images_write(boot->options, &boot->mbr, boot->folder, &boot->failure) == STATUS_SUCCESS)
+        ram_memory_make(&boot->memory, boot->options, boot->folder, &boot->failure);
+}
+
 static void boot_prepare(struct boot *boot, const struct folder *run)
 {
     if (folder_make(run, boot->policy->choice.name, boot->folder, &boot->failure) != STATUS_SUCCESS)
@@ -152,6 +160,8 @@ static void boot_prepare(struct boot *boot, const struct folder *run)
         disk_make(&boot->mbr, boot->options, boot->job, boot->seed, boot->folder, &boot->failure);
     if (boot->failure.status == STATUS_SUCCESS)
         ctf_begin(&boot->ctf, boot->options, boot->folder, &boot->failure);
+    if (boot->failure.status == STATUS_SUCCESS && ram_is_chosen(boot->options))
+        boot_ram_prepare(boot);
 }
 
 static bool boot_is_kvm(const struct boot *boot)
@@ -227,6 +237,11 @@ const struct file_map *boot_map(const struct boot *boot)
     return job_is_ext2(boot->job) ? &boot->volume.map : &boot->map;
 }
 
+bool boot_knows_disk(const struct boot *boot)
+{
+    return boot->traced && !ram_is_chosen(boot->options);
+}
+
 uint64_t boot_block_bytes(const struct boot *boot)
 {
     return job_is_ext2(boot->job) ? boot->volume.block_bytes : PAGE_BYTES;
@@ -276,7 +291,7 @@ static void boot_layers_collect(struct boot *boot)
 
     if (server != NULL)
         boot->layers = server->layers;
-    for (size_t i = 0; i < boot->trace.count; i++) {
+    for (size_t i = 0; i < boot->trace.count && boot_knows_disk(boot); i++) {
         const struct trace_request *request = &boot->trace.requests[i];
         enum layer_kind kind = request->write ? LAYER_DISK_WRITE : LAYER_DISK_READ;
         enum layer_class class = boot_request_is_file(boot, request) ? LAYER_FILE : LAYER_META;
@@ -370,7 +385,7 @@ static void boot_disk_check(struct boot *boot)
         boot_files_check(boot);
     else
         boot_object_check(boot);
-    if (boot->traced)
+    if (boot_knows_disk(boot))
         claims_check(&boot->console, &boot->trace, &boot->mbr, boot->options->disk->device,
                      boot->disk_agrees);
     boot_result_note(boot, "disk_agrees", boot->disk_agrees);
@@ -388,6 +403,9 @@ static void boot_judge(struct boot *boot)
     verdict_judge(&verdict, &boot->failure);
     boot_trace_read(boot);
     boot_ctf_end(boot);
+    if (ram_is_chosen(boot->options))
+        ram_take_out(&boot->memory, &boot->console, &boot->mbr, boot->options->disk->device,
+                     boot->folder, &boot->failure);
     boot_disk_examine(boot, verdict_is_checkable(&verdict));
     boot_layers_collect(boot);
     if (!verdict_is_checkable(&verdict))
@@ -407,6 +425,9 @@ static void boot_disk_dispose(struct boot *boot)
     boot->disk_kept =
         boot->ran && (boot->options->keep || (boot->failure.status != STATUS_SUCCESS &&
                                               boot->failure.status != STATUS_BAD_INPUT));
+    ram_memory_destroy(&boot->memory);
+    if (!boot->disk_kept && ram_is_chosen(boot->options))
+        ram_images_remove(boot->options, boot->folder);
     if (!boot->disk_kept && unlink(disk) != 0 && errno != ENOENT)
         failure_set(&boot->failure, STATUS_BAD_INPUT, "%s cannot be removed: %s", disk,
                     strerror(errno));

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "qemu.h"
 #include "qemu-trace.h"
+#include "ram.h"
 #include "volume.h"
 
 struct boot {
@@ -31,11 +32,12 @@ struct boot {
     struct trace trace;
     struct ctf ctf;
     struct mbr mbr;
+    struct ram_memory memory;              /* the machine's, with a disk in it */
     struct file_map map;                   /* where the job's bytes lie on the disk */
     struct volume volume;                  /* for an ext2 job: what e2fsprogs found */
     struct layers layers;                  /* those of the server under test, and the disk's */
     bool ran;                              /* QEMU did */
-    bool traced;                           /* the disk's layers are known */
+    bool traced;                           /* QEMU's trace was read */
     char content[CONTENT_RESULT_BYTES];    /* "": not checked */
     char disk_agrees[CLAIMS_RESULT_BYTES]; /* "": not checked */
     char fsck[VOLUME_RESULT_BYTES];        /* "": not checked */
@@ -57,6 +59,9 @@ void boot_run(struct boot *boot, const struct folder *run, const struct command 
 
 /* Where the job's bytes lie on the disk. => empty before the boot was judged. */
 const struct file_map *boot_map(const struct boot *boot);
+
+/* Whether it is known what the disk was asked to do: QEMU has said so, and there is a disk. */
+bool boot_knows_disk(const struct boot *boot);
 
 /* Bytes of a block: the file system's, or for a bare object the page. 0: not known. */
 uint64_t boot_block_bytes(const struct boot *boot);

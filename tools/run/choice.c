@@ -13,6 +13,7 @@ const struct choice choice_accels[] = {
 
 const struct choice choice_archs[] = {
     {"i386", "32-bit GNU Mach"},
+    {"amd64", "64-bit GNU Mach; it has no disk driver"},
     {NULL, NULL},
 };
 
@@ -88,6 +89,7 @@ const size_t policies_count = sizeof(policies) / sizeof(policies[0]);
 const struct disk disks[] = {
     {{"ahci", "SATA disk on an ICH9 AHCI controller"}, "sd0", "ide0=noprobe  ide1=noprobe"},
     {{"ide", "IDE disk on the PIIX3 controller"}, "hd0", "ide1=noprobe"},
+    {{"ram", "memory of the server's instead of a disk"}, "ram0", "noide"},
 };
 const size_t disks_count = sizeof(disks) / sizeof(disks[0]);
 

@@ -15,6 +15,15 @@ struct combination {
 };
 
 static const struct combination combinations[] = {
+    {.arch = "amd64",
+     .disk = "ahci",
+     .reason = "GNU Mach for amd64 has no disk driver; use DISK=ram"},
+    {.arch = "amd64",
+     .disk = "ide",
+     .reason = "GNU Mach for amd64 has no disk driver; use DISK=ram"},
+    {.arch = "amd64",
+     .boot = "direct",
+     .reason = "QEMU's own loader takes no 64-bit kernel; use BOOT=grub"},
     {.machine = "pc",
      .firmware = "uefi32",
      .reason = "Debian's 32-bit UEFI firmware needs system management mode, which pc does not "

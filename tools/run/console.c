@@ -44,6 +44,7 @@ static console_take_t console_take_counter;
 static console_take_t console_take_claim;
 static console_take_t console_take_failed;
 static console_take_t console_take_store;
+static console_take_t console_take_ram;
 static console_take_t console_take_check;
 static console_take_t console_take_threads;
 static console_take_t console_take_crash;
@@ -62,6 +63,7 @@ static const struct console_keyword console_keywords[] = {
     {"failed", "server device sector sectors times", console_take_failed},
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
     {"threads", "server first last", console_take_threads},
+    {"ram", "server device piece", console_take_ram},
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
     {"trace", "server events dropped drain_us", console_take_trace},
@@ -80,6 +82,7 @@ void console_destroy(struct console *console)
     free(console->claims);
     free(console->failed);
     free(console->stores);
+    free(console->rams);
     free(console->checks);
 }
 
@@ -288,6 +291,22 @@ static error_t console_take_store(struct console *console, const struct console_
         return error;
     console->stores = console_grow(console->stores, console->stores_count, sizeof(store));
     console->stores[console->stores_count++] = store;
+    return 0;
+}
+
+static error_t console_take_ram(struct console *console, const struct console_line *line)
+{
+    struct console_ram ram = {0};
+    error_t error = console_word_copy(ram.server, line->fields[0]);
+
+    if (error == 0)
+        error = console_word_copy(ram.device, line->fields[1]);
+    if (error == 0)
+        error = number_parse(line->fields[2], &ram.piece);
+    if (error != 0)
+        return error;
+    console->rams = console_grow(console->rams, console->rams_count, sizeof(ram));
+    console->rams[console->rams_count++] = ram;
     return 0;
 }
 

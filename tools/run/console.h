@@ -70,6 +70,13 @@ struct console_store {
     uint64_t copied_bytes;
 };
 
+/* A store in the machine's memory. */
+struct console_ram {
+    char server[CONSOLE_WORD_BYTES];
+    char device[CONSOLE_WORD_BYTES];
+    uint64_t piece; /* physical address of its first piece */
+};
+
 struct console_check {
     char name[CONSOLE_WORD_BYTES];
     char result[CONSOLE_LINE_BYTES];
@@ -103,6 +110,8 @@ struct console {
     size_t failed_count;
     struct console_store *stores;
     size_t stores_count;
+    struct console_ram *rams;
+    size_t rams_count;
     struct console_check *checks;
     size_t checks_count;
     char crash[CONSOLE_LINE_BYTES];  /* the first crash in words, or "" */

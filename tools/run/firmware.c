@@ -47,6 +47,8 @@ static const struct firmware *firmware_lookup(const struct options *options)
 
 const char *firmware_qemu(const struct options *options)
 {
+    if (strcmp(options->arch->name, "amd64") == 0)
+        return "qemu-system-x86_64";
     return firmware_lookup(options)->qemu;
 }
 

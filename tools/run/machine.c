@@ -30,6 +30,7 @@
 #include "combination.h"
 #include "ctf.h"
 #include "firmware.h"
+#include "ram.h"
 #include "tool.h"
 
 #define MACHINE_KVM_VERSION 12 /* the only one there ever was, says KVM's documentation */
@@ -344,6 +345,8 @@ static void machine_changes_add(struct command *command, const struct options *o
         command_add(command, "%s%s,accel=%s", options->machine->name,
                     firmware_machine_words(options), options->accel->name);
     }
+    if (ram_is_chosen(options))
+        ram_command_add(command, options);
     if (options->fail_sector != OPTIONS_NO_SECTOR) {
         command_add(command, "-set");
         command_add(command, "drive.d0.file=blkdebug:%s:%s", MACHINE_FAULT, MACHINE_DISK);

@@ -248,7 +248,7 @@ static const struct options_spec options_specs[] = {
     {"merge-max", "BYTES", options_read_size, FIELD(merge_bytes), NULL,
      "largest write of policies that merge messages, to 4M (1M)"},
     {"size", "BYTES", options_read_size, FIELD(size), NULL, "bytes, instead of what the job says"},
-    {"disk", "KIND", options_read_disk, 0, NULL, "ahci or ide (ahci)"},
+    {"disk", "KIND", options_read_disk, 0, NULL, "ahci, ide or ram (ahci; on amd64 ram)"},
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
     {"block", "BYTES", options_read_block, FIELD(block_bytes), NULL,
      "blocks of the ext2 file system: 4096, 2048 or 1024 (4096)"},
@@ -261,7 +261,7 @@ static const struct options_spec options_specs[] = {
     {"boot", "WAY", options_read_choice, FIELD(boot), choice_boots, "grub or direct (grub)"},
     {"mem", "BYTES", options_read_size, FIELD(mem_bytes), NULL, "the guest's memory (512M)"},
     {"accel", "KIND", options_read_choice, FIELD(accel), choice_accels, "tcg or kvm (tcg)"},
-    {"arch", "ARCH", options_read_choice, FIELD(arch), choice_archs, "i386"},
+    {"arch", "ARCH", options_read_choice, FIELD(arch), choice_archs, "i386 or amd64 (i386)"},
     {"machine", "KIND", options_read_choice, FIELD(machine), choice_machines, "pc or q35 (pc)"},
     {"firmware", "KIND", options_read_choice, FIELD(firmware), choice_firmwares,
      "bios, uefi or uefi32 (bios)"},
@@ -295,7 +295,7 @@ static const struct options_spec options_specs[] = {
     {"fragment", "PROGRAM", options_read_text, FIELD(fragment), NULL,
      "cuts free space: PROGRAM IMAGE BLOCKS (BUILD/host/machbed-fragment)"},
     {"qemu", "PROGRAM", options_read_text, FIELD(qemu), NULL,
-     "QEMU (qemu-system-i386; for 64-bit firmware qemu-system-x86_64)"},
+     "QEMU (qemu-system-i386; for amd64 and 64-bit firmware qemu-system-x86_64)"},
     {"qemu-cfg", "FILE", options_read_text, FIELD(qemu_config), NULL, "the machine (qemu.cfg)"},
     {"list", NULL, options_read_flag, FIELD(list), NULL, "print what there is to choose from"},
     {"help", NULL, options_read_flag, FIELD(help), NULL, "print this"},
@@ -316,7 +316,6 @@ static const struct options_spec *options_spec_lookup(const char *name, size_t l
 static void options_init(struct options *options)
 {
     *options = (struct options){
-        .disk = &disks[0],
         .accel = &choice_accels[0],
         .arch = &choice_archs[0],
         .boot = &choice_boots[0],
@@ -363,6 +362,12 @@ static int options_argument_read(struct options *options, char ***argument, stru
     return spec->read(options, spec, value, failure);
 }
 
+/* The kernel for amd64 has no disk driver: there is memory instead. */
+static const struct disk *options_disk_default(const struct options *options)
+{
+    return strcmp(options->arch->name, "amd64") == 0 ? disk_lookup("ram") : &disks[0];
+}
+
 static int options_sizes_check(const struct options *options, struct failure *failure)
 {
     if (options->mem_bytes % MIB != 0 || options->mem_bytes < 32 * MIB ||
@@ -405,6 +410,10 @@ static int options_fail_check(const struct options *options, struct failure *fai
     if (options->fail_times != 0 && options->fail_sector == OPTIONS_NO_SECTOR)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--fail-times: no sector fails without --fail-sector");
+    if (options->fail_sector != OPTIONS_NO_SECTOR && strcmp(options->disk->choice.name, "ram") == 0)
+        return failure_set(
+            failure, STATUS_BAD_INPUT,
+            "--fail-sector: no sector of a disk in memory fails; choose ahci or ide");
     if (options->fail_times > FAIL_TIMES_MAX)
         return failure_set(failure, STATUS_BAD_INPUT, "--fail-times: %s is more than %s",
                            NUMBER_TEXT(options->fail_times), NUMBER_TEXT(FAIL_TIMES_MAX));
@@ -450,6 +459,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         status = options_argument_read(options, &argument, failure);
     if (status == STATUS_SUCCESS && options->name != NULL)
         status = options_name_check(options->name, failure);
+    if (options->disk == NULL)
+        options->disk = options_disk_default(options);
     if (status == STATUS_SUCCESS)
         status = options_image_check(options, failure);
     if (status == STATUS_SUCCESS)

@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "ram.h"
+
 #define RESULT_VERSION 1
 #define MIB            (UINT64_C(1) << 20)
 
@@ -171,11 +173,11 @@ static void result_job_layers(json_t *object, const struct boot *boot)
     bool counted = server != NULL && server->counted[LAYER_DATA_RETURN][LAYER_FILE];
 
     json_object_set_new(object, "layers",
-                        result_layers(&boot->layers, RESULT_ALL, counted, boot->traced));
+                        result_layers(&boot->layers, RESULT_ALL, counted, boot_knows_disk(boot)));
     json_object_set_new(object, "layers_file",
-                        result_layers(&boot->layers, RESULT_FILE, counted, boot->traced));
+                        result_layers(&boot->layers, RESULT_FILE, counted, boot_knows_disk(boot)));
     json_object_set_new(object, "layers_meta",
-                        result_layers(&boot->layers, RESULT_META, counted, boot->traced));
+                        result_layers(&boot->layers, RESULT_META, counted, boot_knows_disk(boot)));
     json_object_set_new(object, "meta_writes_per_page", result_meta_per_page(boot, counted));
     json_object_set_new(object, "servers", result_servers(console));
     json_object_set_new(object, "alloc_lock", json_null());
@@ -285,7 +287,8 @@ static json_t *result_machine(const struct options *options)
     json_object_set_new(object, "arch", json_string(options->arch->name));
     json_object_set_new(object, "machine", json_string(options->machine->name));
     json_object_set_new(object, "disk", json_string(options->disk->choice.name));
-    json_object_set_new(object, "driver", json_string("kernel"));
+    json_object_set_new(object, "driver",
+                        ram_is_chosen(options) ? json_null() : json_string("kernel"));
     json_object_set_new(object, "firmware", json_string(options->firmware->name));
     json_object_set_new(object, "medium", json_string(options->medium->name));
     json_object_set_new(object, "boot", json_string(options->boot->name));

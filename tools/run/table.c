@@ -15,6 +15,7 @@
 
 #include "explain.h"
 #include "libpattern/pattern.h"
+#include "ram.h"
 #include "size.h"
 #include "yardstick.h"
 
@@ -271,10 +272,21 @@ static void table_metadata_print(const struct run *run, FILE *stream)
     fputc('\n', stream);
 }
 
+/* With DISK=ram nothing comes below the store. */
+static void table_no_disk_print(const struct run *run, FILE *stream)
+{
+    if (ram_is_chosen(run->options))
+        fprintf(stream, "%-13snone: the store is memory, into which each call is copied\n\n",
+                layer_kind_name(LAYER_DISK_WRITE));
+}
+
 static void table_group_print(const struct run *run, unsigned kind, FILE *stream)
 {
-    if (table_rows_print(run, kind, TABLE_ALL, stream) == 0)
+    if (table_rows_print(run, kind, TABLE_ALL, stream) == 0) {
+        if (kind == LAYER_DISK_WRITE)
+            table_no_disk_print(run, stream);
         return;
+    }
     if (table_is_split(run, kind)) {
         table_rows_print(run, kind, TABLE_FILE, stream);
         table_rows_print(run, kind, TABLE_META, stream);
@@ -339,6 +351,8 @@ static void table_fault_print(const struct options *options, FILE *stream)
 static void table_machine_print(const struct options *options, FILE *stream)
 {
     fprintf(stream, "machine: %s, ", options->machine->name);
+    if (options->arch != &choice_archs[0])
+        fprintf(stream, "%s, ", options->arch->name);
     if (options->firmware != &choice_firmwares[0])
         fprintf(stream, "%s, ", options->firmware->name);
     fprintf(stream, "%s disk, %s of memory, %s, boot by %s%s; GNU Mach %s (%s)\n",

@@ -59,7 +59,7 @@ static inline void rt_arch_out16(uint16_t port, uint16_t value)
 
 static inline void rt_arch_out32(uint16_t port, uint32_t value)
 {
-    __asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port));
+    __asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port) : "memory");
 }
 
 static inline uint32_t rt_arch_in32(uint16_t port)
@@ -77,6 +77,16 @@ static inline uint8_t rt_arch_in8(uint16_t port)
     __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
     return value;
 }
+
+/* The end of the physical addresses that vm_allocate_contiguous is to choose from. On i386 it is
+   the kernel's own limit of what it maps itself (VM_PAGE_DIRECTMAP_LIMIT): asked for more, it takes
+   the memory for ISA devices, of which there are 16 MiB. On amd64 nothing needs more than 32 bits.
+ */
+#ifdef __x86_64__
+#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x100000000)
+#else
+#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x38000000)
+#endif
 
 /* Store to address 0, for tests of what happens then. */
 static inline void rt_arch_crash(void)

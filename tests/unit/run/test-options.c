@@ -151,6 +151,23 @@ static void modules_add_up(void **state)
     assert_refused("--module =x", "is not NAME=FILE");
 }
 
+static void the_disk_of_amd64_is_memory_unless_another_is_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--arch amd64"), STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ram");
+    assert_int_equal(parse("--disk ahci --arch amd64"), STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ahci");
+    assert_int_equal(parse("--arch i386"), STATUS_SUCCESS);
+    assert_string_equal(options.disk->choice.name, "ahci");
+}
+
+static void no_sector_of_a_disk_in_memory_fails(void **state)
+{
+    (void)state;
+    assert_refused("--disk ram --fail-sector 5000", "no sector of a disk in memory fails");
+}
+
 static void what_is_unknown_is_refused_with_what_exists(void **state)
 {
     (void)state;
@@ -162,10 +179,10 @@ static void what_is_unknown_is_refused_with_what_exists(void **state)
     assert_refused("--policy fast", "'fast'; there are: page, chunk2, run128");
     assert_refused("--policy page,", "unknown value ''");
     assert_refused("--policy run128run128run128run128run128run128", "unknown value");
-    assert_refused("--disk scsi", "there are: ahci, ide");
+    assert_refused("--disk scsi", "there are: ahci, ide, ram");
     assert_refused("--boot net", "there are: grub, direct");
     assert_refused("--accel hvf", "there are: tcg, kvm");
-    assert_refused("--arch amd64", "there are: i386");
+    assert_refused("--arch vax", "there are: i386, amd64");
     assert_refused("--machine vax", "there are: pc, q35");
     assert_refused("--firmware efi", "there are: bios, uefi, uefi32");
     assert_refused("--kernel-origin attic", "there are: package, source");
@@ -242,6 +259,8 @@ int main(void)
         cmocka_unit_test(the_last_of_several_values_counts),
         cmocka_unit_test(kinds_of_event_are_a_list_or_all),
         cmocka_unit_test(modules_add_up),
+        cmocka_unit_test(the_disk_of_amd64_is_memory_unless_another_is_asked_for),
+        cmocka_unit_test(no_sector_of_a_disk_in_memory_fails),
         cmocka_unit_test(what_is_unknown_is_refused_with_what_exists),
         cmocka_unit_test(values_that_make_no_sense_are_refused),
         cmocka_unit_test(a_name_cannot_leave_the_folder_of_runs),

@@ -15,6 +15,7 @@ typedef unsigned int mach_msg_type_number_t;
 typedef uintptr_t vm_offset_t;
 typedef uintptr_t vm_address_t;
 typedef uintptr_t vm_size_t;
+typedef uint64_t rpc_phys_addr_t;
 typedef int vm_prot_t;
 typedef int memory_object_copy_strategy_t;
 typedef int memory_object_return_t;
@@ -91,6 +92,10 @@ kern_return_t vm_map(mach_port_t task, vm_address_t *address, vm_size_t size, vm
                      vm_inherit_t inheritance);
 kern_return_t vm_allocate(mach_port_t task, vm_address_t *address, vm_size_t size,
                           boolean_t anywhere);
+kern_return_t vm_allocate_contiguous(mach_port_t host, mach_port_t task, vm_address_t *address,
+                                     rpc_phys_addr_t *physical, vm_size_t size,
+                                     rpc_phys_addr_t first, rpc_phys_addr_t end,
+                                     rpc_phys_addr_t alignment);
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
 kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to);
 

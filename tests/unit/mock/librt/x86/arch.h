@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x100000000)
+
 static inline uint64_t rt_arch_cycles(void)
 {
     struct timespec now;

@@ -70,7 +70,7 @@ static void pager_kept_queue(struct pager *pager, struct pager_request *request,
     request->memory_length = vm_page_size;
     request->data_length = vm_page_size;
     request->kernel_copy = true; /* nothing has left memory */
-    request->sequence = ++pager->nreceived;
+    pager_pending_add(pager, request);
     pager_page_lookup(pager, offset)->npending++;
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
     pager_gather(pager, vm_page_size);

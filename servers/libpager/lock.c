@@ -7,7 +7,8 @@
  * PAGER_WINDOWS at a time have been asked for and not been written: while the disk writes the one,
  * the kernel copies the next, and returns on both sides of a window's end can be written together.
  * A window is over when the kernel has sent lock_completed, which is received after all returns of
- * that request, and all returns that were received until then are completed.
+ * that request, and all returns of its pages that were received until then are completed. Returns
+ * of other pages do not matter: who truncates a file does not wait for a long flush of the rest.
  *
  * The kernel gathers up to 32 copies before it sends them, and the pages are clean, unlocked and
  * evictable meanwhile. Four things can happen to a page whose copy is not sent yet:
@@ -74,12 +75,30 @@ static void pager_window_trace(const struct pager *pager, const struct pager_win
                                         .what = window->what});
 }
 
+static bool pager_window_overlaps(const struct pager_window *window, vm_offset_t offset,
+                                  vm_size_t length)
+{
+    return window->offset < (uint64_t)offset + length &&
+           offset < (uint64_t)window->offset + window->length;
+}
+
+/* Returns of pages of WINDOW that are not completed. */
+static size_t pager_window_pending(const struct pager *pager, const struct pager_window *window)
+{
+    const struct pager_request *returned;
+    size_t count = 0;
+
+    for (returned = pager->pending; returned != NULL; returned = returned->pending)
+        count += pager_window_overlaps(window, returned->offset, returned->length);
+    return count;
+}
+
 static void pager_window_complete(struct pager *pager, struct pager_window *window)
 {
     pager_window_trace(pager, window);
     window->completed = true;
     window->watermark = pager->nreceived;
-    window->nleft = (size_t)(pager->nreceived - pager->ncompleted);
+    window->nleft = pager_window_pending(pager, window);
     rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
     if (window->storage != NULL) {
@@ -102,20 +121,36 @@ void pager_windows_abandon(struct pager *pager)
     rt_cond_broadcast(&pager->changed);
 }
 
-void pager_windows_note(struct pager *pager, uint64_t sequence)
+void pager_pending_add(struct pager *pager, struct pager_request *returned)
+{
+    returned->sequence = ++pager->nreceived;
+    returned->pending = NULL;
+    *pager->pending_tail = returned;
+    pager->pending_tail = &returned->pending;
+}
+
+static void pager_pending_unlink(struct pager *pager, struct pager_request *returned)
+{
+    struct pager_request **link = &pager->pending;
+
+    while (*link != returned)
+        link = &(*link)->pending;
+    *link = returned->pending;
+    if (*link == NULL)
+        pager->pending_tail = link;
+}
+
+void pager_pending_remove(struct pager *pager, struct pager_request *returned)
 {
     struct pager_window *window;
 
+    pager->ncompleted++;
+    pager_pending_unlink(pager, returned);
     for (window = pager->windows; window != NULL; window = window->next)
-        if (window->completed && sequence <= window->watermark && --window->nleft == 0)
+        if (window->completed && returned->sequence <= window->watermark &&
+            pager_window_overlaps(window, returned->offset, returned->length) &&
+            --window->nleft == 0)
             rt_cond_broadcast(&pager->changed);
-}
-
-static bool pager_window_overlaps(const struct pager_window *window, vm_offset_t offset,
-                                  vm_size_t length)
-{
-    return window->offset < (uint64_t)offset + length &&
-           offset < (uint64_t)window->offset + window->length;
 }
 
 bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t length)

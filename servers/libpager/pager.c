@@ -27,6 +27,7 @@ struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *buck
     for (size_t i = 0; i < PAGER_WORK_COUNT; i++)
         pager_list_init(&pager->todo[i]);
     pager_list_init(&pager->waiting);
+    pager->pending_tail = &pager->pending;
     rt_cond_init(&pager->changed, "pager_changed");
     if (ports_create_port(bucket, pager, &pager->port) != 0)
         goto error_pager;

@@ -59,10 +59,11 @@ struct pager_request {
 
     /* Returns; in a request, `data` is the page that answers it. */
     vm_address_t data;
-    vm_address_t memory;     /* as it came: to be released */
-    vm_size_t memory_length; /* what is left of it */
-    vm_size_t data_length;   /* as it came */
-    uint64_t sequence;       /* the pager's n-th return */
+    vm_address_t memory;           /* as it came: to be released */
+    vm_size_t memory_length;       /* what is left of it */
+    vm_size_t data_length;         /* as it came */
+    uint64_t sequence;             /* the pager's n-th return */
+    struct pager_request *pending; /* the next return that was received and is not completed */
     bool dirty;
     bool kernel_copy;
     bool stored;    /* the store has all of it already */
@@ -123,7 +124,7 @@ struct pager_window {
     uint8_t what;       /* in the trace */
     uint32_t cause;     /* likewise */
     uint64_t watermark; /* completed: the last return that matters */
-    size_t nleft;       /* completed: returns up to it that are not */
+    size_t nleft;       /* completed: returns up to it, of pages of the window, that are not */
     bool copies;        /* the kernel keeps what it returns */
     bool completed;
     void *storage; /* null, or itself: nobody waits, and completion frees it */
@@ -169,6 +170,8 @@ struct pager {
 
     uint64_t nreceived; /* returns */
     uint64_t ncompleted;
+    struct pager_request *pending; /* returns that are not completed, in the order of receipt */
+    struct pager_request **pending_tail;
     struct pager_listener *listeners;
     error_t error;          /* the first that no listener was there for */
     struct rt_cond changed; /* a window, or a return that a window waits for, was completed */
@@ -332,8 +335,11 @@ bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t le
 /* The kernel has gone: nothing that was asked will be answered. */
 void pager_windows_abandon(struct pager *pager);
 
-/* The return number SEQUENCE is completed. */
-void pager_windows_note(struct pager *pager, uint64_t sequence);
+/* RETURNED has been received: number it. Windows that overlap it wait for it. */
+void pager_pending_add(struct pager *pager, struct pager_request *returned);
+
+/* It is completed. */
+void pager_pending_remove(struct pager *pager, struct pager_request *returned);
 
 /* receive.c: the receiver's thread, for ever. ARG is the level. */
 void pager_receive(void *arg);

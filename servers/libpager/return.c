@@ -90,7 +90,7 @@ static const char *pager_return_check(struct pager *pager, mach_port_t control,
 static void pager_return_queue(struct pager *pager, struct pager_request *request, bool dirty)
 {
     rt_counter_add(&pager->level->data_return[pager->class], (uint32_t)request->data_length);
-    request->sequence = ++pager->nreceived;
+    pager_pending_add(pager, request);
     pager_return_mark(pager, request, dirty);
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
     pager_gather(pager, request->length);
@@ -300,7 +300,6 @@ void pager_return_complete(struct pager *pager, struct pager_request *returned)
     pager_request_trace(pager, returned);
 
     rt_mutex_lock(&pager->level->lock);
-    pager->ncompleted++;
-    pager_windows_note(pager, returned->sequence);
+    pager_pending_remove(pager, returned);
     pager_request_free(pager, returned);
 }

@@ -165,6 +165,34 @@ static void sync_waits_for_what_was_returned_before_it(void **state)
     end();
 }
 
+static void sync_of_a_range_does_not_wait_for_what_is_written_outside_it(void **state)
+{
+    struct syncer syncer;
+    size_t before;
+
+    (void)state;
+    start(16);
+    backend_set(f.upi, hold_writes, true);
+    mock_send_return(f.object, 8 * PAGE, 4 * PAGE, 1, TRUE, FALSE);
+    mock_send_return(f.object, 12 * PAGE, PAGE, 5, TRUE, FALSE);
+    backend_await(f.upi, nwaiting_writes, 1);
+    assert_int_equal(pager_sync_some(f.upi->pager, 0, 8 * PAGE, 1), 0);
+    assert_int_equal(pager_flush_some(f.upi->pager, 13 * PAGE, 3 * PAGE, 1), 0);
+    before = mock_nlocks();
+    syncer_start(&syncer, 11, 1); /* a page that is being written is in it */
+    await_locks(before, 1);
+    usleep(BRIEFLY);
+    assert_false(syncer_done(&syncer));
+    backend_step_writes(f.upi, 1);
+    assert_int_equal(syncer_join(&syncer), 0);
+    check_disk(8, 4, 1);
+    assert_int_equal(backend_value(f.upi, 12), 0); /* not yet */
+    backend_set(f.upi, hold_writes, false);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(backend_value(f.upi, 12), 5);
+    end();
+}
+
 static void syncs_of_overlapping_ranges_wait_for_what_the_other_has_taken(void **state)
 {
     struct syncer first;
@@ -645,6 +673,7 @@ int main(void)
         cmocka_unit_test(sync_without_waiting_does_not_take_errors_away),
         cmocka_unit_test(sync_of_a_range_leaves_the_rest_dirty),
         cmocka_unit_test(sync_waits_for_what_was_returned_before_it),
+        cmocka_unit_test(sync_of_a_range_does_not_wait_for_what_is_written_outside_it),
         cmocka_unit_test(syncs_of_overlapping_ranges_wait_for_what_the_other_has_taken),
         cmocka_unit_test(syncs_of_separate_ranges_do_not_wait_for_each_other),
         cmocka_unit_test(page_changed_again_while_its_copy_is_held_keeps_the_newer_data),

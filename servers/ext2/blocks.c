@@ -40,12 +40,13 @@ static bool blocks_io_reaches(const struct node *node, uint32_t first)
 
 void blocks_io_wait(struct node *node, uint32_t first)
 {
-    __atomic_add_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
+    uint64_t start = node_wait_begin(node);
+
     rt_mutex_lock(&node->blocks_lock);
     while (blocks_io_reaches(node, first))
         rt_cond_wait(&node->io_done, &node->blocks_lock);
     rt_mutex_unlock(&node->blocks_lock);
-    __atomic_sub_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
+    node_wait_end(node, start);
 }
 
 bool blocks_is_fresh(struct node *node, uint32_t file_block)

@@ -63,6 +63,7 @@ kern_return_t S_server_report(mach_port_t port)
     error = server_unmount();
     rt_emit("check name=unmount result=\"%s\"", error == 0 ? "ok" : error_text(error));
     pager_counters_emit(rt_image.name);
+    nodes_report(rt_image.name);
     store_report(server_store, rt_image.name, 0);
     rt_threads_emit();
     trace_report();

@@ -14,14 +14,18 @@
  */
 #include "ext2/node.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "ext2/disk.h"
 #include "ext2/file-pager.h"
+#include "librt/clock.h"
 #include "librt/demuxers.h"
+#include "librt/latency.h"
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "librt/thread.h"
+#include "librt/x86/arch.h"
 
 #include "notify_server.h"
 
@@ -37,7 +41,8 @@ static struct {
     struct rt_cond changed;
     struct node *first;
     unsigned int nidle;
-    uint64_t nidled; /* how often a node became idle */
+    uint64_t nidled;         /* how often a node became idle */
+    struct rt_latency waits; /* of who does not write out, in files that are being synced */
 } nodes;
 
 struct ext2_fs *nodes_fs(void)
@@ -108,6 +113,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     created->inode = inode;
     created->ino = ext2_inode_number(inode);
     rt_rwlock_init(&created->io_lock, "io_lock");
+    rt_mutex_init(&created->write_lock, "write_lock");
     rt_rwlock_init(&created->alloc_lock, "alloc_lock");
     rt_mutex_init(&created->blocks_lock, "blocks_lock");
     rt_cond_init(&created->io_done, "io_done");
@@ -365,17 +371,44 @@ kern_return_t do_mach_notify_no_senders(mach_port_t notify, mach_port_mscount_t 
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold)
+uint64_t node_wait_begin(struct node *node)
+{
+    __atomic_add_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
+    return __atomic_load_n(&node->nsyncs, __ATOMIC_RELAXED) > 0 ? rt_arch_cycles() : 0;
+}
+
+void node_wait_end(struct node *node, uint64_t start)
+{
+    __atomic_sub_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
+    if (start != 0)
+        rt_latency_add(&nodes.waits, rt_arch_cycles() - start);
+}
+
+void nodes_report(const char *server)
+{
+    rt_emit("wait server=%s what=alloc_lock count=%" PRIu64 " p99_ns=%" PRIu64 " max_ns=%" PRIu64,
+            server, rt_latency_count(&nodes.waits),
+            rt_clock_cycles_to_ns(rt_latency_percentile(&nodes.waits, 99)),
+            rt_clock_cycles_to_ns(nodes.waits.max));
+}
+
+void node_alloc_lock_to_write(struct node *node, enum trace_what mode, struct node_hold *hold)
 {
     hold->start = trace_begin(TRACE_ALLOC_LOCK);
     hold->mode = mode;
-    __atomic_add_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
     if (mode == TRACE_WRITE)
         rt_rwlock_wrlock(&node->alloc_lock);
     else
         rt_rwlock_rdlock(&node->alloc_lock);
-    __atomic_sub_fetch(&node->nwaiting, 1, __ATOMIC_RELAXED);
     hold->granted = trace_begin(TRACE_ALLOC_LOCK);
+}
+
+void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold)
+{
+    uint64_t start = node_wait_begin(node);
+
+    node_alloc_lock_to_write(node, mode, hold);
+    node_wait_end(node, start);
 }
 
 void node_alloc_unlock(struct node *node, const struct node_hold *hold)
@@ -455,17 +488,12 @@ error_t node_map(struct node *node, vm_size_t size)
     return 0;
 }
 
-error_t node_sync_data(struct node *node, bool wait)
+/* => the caller has said that NODE is being synced. */
+static error_t node_sync_pager(struct node *node, struct pager *pager, bool wait)
 {
-    struct pager *pager;
-    error_t error, write_error, settle_error;
+    error_t error = pager_sync(pager, wait);
+    error_t write_error, settle_error;
 
-    rt_rwlock_rdlock(&node->io_lock);
-    pager = node->pager;
-    rt_rwlock_rdunlock(&node->io_lock);
-    if (pager == NULL)
-        return 0;
-    error = pager_sync(pager, wait);
     if (!wait)
         return error;
     settle_error = file_settle(node);
@@ -473,6 +501,22 @@ error_t node_sync_data(struct node *node, bool wait)
     if (error == 0)
         error = write_error;
     return error != 0 ? error : settle_error;
+}
+
+error_t node_sync_data(struct node *node, bool wait)
+{
+    struct pager *pager;
+    error_t error;
+
+    rt_rwlock_rdlock(&node->io_lock);
+    pager = node->pager;
+    rt_rwlock_rdunlock(&node->io_lock);
+    if (pager == NULL)
+        return 0;
+    __atomic_add_fetch(&node->nsyncs, 1, __ATOMIC_RELAXED);
+    error = node_sync_pager(node, pager, wait);
+    __atomic_sub_fetch(&node->nsyncs, 1, __ATOMIC_RELAXED);
+    return error;
 }
 
 /* --- All of them ----------------------------------------------------------------------------- */

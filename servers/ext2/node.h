@@ -7,9 +7,12 @@
  *   io_lock     RPC handlers only. For writing: who changes the contents' bytes or the size. For
  *               reading: who copies bytes out. Held while the file's memory is touched, so a
  *               pager's thread must never take it.
+ *   write_lock  who writes the file's data to the disk: the pager's one writer, or who writes zeros
+ *               to blocks that nobody wrote to, which must not overtake data. Held during the I/O.
  *   alloc_lock  what libext2 calls the map lock: which block holds what, and the size. Pagers take
  *               it. Nothing that may fault on a file's memory happens with it held, and no reading
- *               or writing of the file's data (file-pager.c says why that is safe).
+ *               or writing of the file's data (file-pager.c says why that is safe). Metadata may be
+ *               read from the disk with it held.
  *   blocks_lock what is going on with single blocks. Held for a few instructions.
  */
 #ifndef EXT2_NODE_H
@@ -52,7 +55,9 @@ struct node {
     vm_address_t window;       /* the file's memory from its start, in this task */
     vm_size_t window_size;     /* 0: not mapped */
     error_t write_error;       /* of a write-out, for the next sync to tell; atomic */
+    unsigned int nsyncs;       /* of its data, under way; atomic */
 
+    struct rt_mutex write_lock;
     struct rt_rwlock alloc_lock;
     unsigned int nwaiting; /* for it, or for blocks under I/O (blocks.h); atomic */
     uint64_t size;         /* bytes */
@@ -115,6 +120,21 @@ struct node_hold {
  */
 void node_alloc_lock(struct node *node, enum trace_what mode, struct node_hold *hold);
 void node_alloc_unlock(struct node *node, const struct node_hold *hold);
+
+/*
+ * Somebody who is not writing NODE's data out begins to wait for alloc_lock, or for blocks under
+ * I/O, and has waited; node_alloc_lock does that itself. While NODE is being synced, it is counted
+ * how long.
+ * => do not block.
+ */
+uint64_t node_wait_begin(struct node *node);
+void node_wait_end(struct node *node, uint64_t start);
+
+/* Take alloc_lock to write NODE's data out: the same as node_alloc_lock, but not counted. */
+void node_alloc_lock_to_write(struct node *node, enum trace_what mode, struct node_hold *hold);
+
+/* Print how long was waited, for SERVER. => any thread. */
+void nodes_report(const char *server);
 
 /*
  * Have NODE's memory mapped from 0 to SIZE, or more.

@@ -45,6 +45,7 @@ static console_take_t console_take_claim;
 static console_take_t console_take_failed;
 static console_take_t console_take_store;
 static console_take_t console_take_ram;
+static console_take_t console_take_wait;
 static console_take_t console_take_check;
 static console_take_t console_take_threads;
 static console_take_t console_take_crash;
@@ -64,6 +65,7 @@ static const struct console_keyword console_keywords[] = {
     {"store", "server device block rmw_bytes copied_bytes", console_take_store},
     {"threads", "server first last", console_take_threads},
     {"ram", "server device piece", console_take_ram},
+    {"wait", "server what count p99_ns max_ns", console_take_wait},
     {"check", "name result", console_take_check},
     {"crash", "server thread pc symbol exception code subcode", console_take_crash},
     {"trace", "server events dropped drain_us", console_take_trace},
@@ -308,6 +310,20 @@ static error_t console_take_ram(struct console *console, const struct console_li
     console->rams = console_grow(console->rams, console->rams_count, sizeof(ram));
     console->rams[console->rams_count++] = ram;
     return 0;
+/* There is one lock that servers tell of, and one server that has it. */
+static error_t console_take_wait(struct console *console, const struct console_line *line)
+{
+    struct console_wait wait = {.said = true};
+    uint64_t *const values[] = {&wait.count, &wait.p99_ns, &wait.max_ns};
+    error_t error = console_numbers_parse(line, 2, 3, values);
+
+    if (error == 0 && (strcmp(line->fields[1], "alloc_lock") != 0 || wait.p99_ns > wait.max_ns))
+        error = EINVAL;
+    if (error == 0 && console->alloc_lock.said)
+        error = EEXIST;
+    if (error == 0)
+        console->alloc_lock = wait;
+    return error;
 }
 
 static error_t console_take_check(struct console *console, const struct console_line *line)

@@ -30,6 +30,14 @@ struct console_plain {
     uint64_t us;
 };
 
+/* How long was waited for something, in nanoseconds. */
+struct console_wait {
+    bool said;
+    uint64_t count;
+    uint64_t p99_ns;
+    uint64_t max_ns;
+};
+
 /* What a server recorded (docs/trace.md). */
 struct console_trace {
     bool said;
@@ -101,6 +109,7 @@ struct console {
     struct console_job job;
     struct console_hang hang;
     struct console_plain plain;
+    struct console_wait alloc_lock;
     struct console_end end;
     struct console_server *servers;
     size_t servers_count;

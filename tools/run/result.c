@@ -166,6 +166,27 @@ static json_t *result_meta_per_page(const struct boot *boot, bool counted)
     return counted && layer->count != 0 ? json_real(layer_per(layer, PAGE_BYTES)) : json_null();
 }
 
+static json_t *result_ns_as_us(uint64_t ns)
+{
+    return json_real((double)ns / 1000);
+}
+
+/* Null when no server told of it; of none that waited there are no times. */
+static json_t *result_wait(const struct console_wait *wait)
+{
+    json_t *object;
+
+    if (!wait->said)
+        return json_null();
+    object = json_object();
+    json_object_set_new(object, "count", result_number(wait->count));
+    json_object_set_new(object, "p99_us",
+                        wait->count == 0 ? json_null() : result_ns_as_us(wait->p99_ns));
+    json_object_set_new(object, "max_us",
+                        wait->count == 0 ? json_null() : result_ns_as_us(wait->max_ns));
+    return object;
+}
+
 static void result_job_layers(json_t *object, const struct boot *boot)
 {
     const struct console *console = &boot->console;
@@ -180,7 +201,7 @@ static void result_job_layers(json_t *object, const struct boot *boot)
                         result_layers(&boot->layers, RESULT_META, counted, boot_knows_disk(boot)));
     json_object_set_new(object, "meta_writes_per_page", result_meta_per_page(boot, counted));
     json_object_set_new(object, "servers", result_servers(console));
-    json_object_set_new(object, "alloc_lock", json_null());
+    json_object_set_new(object, "alloc_lock", result_wait(&console->alloc_lock));
     json_object_set_new(object, "bytes_copied",
                         result_stores_sum(console, offsetof(struct console_store, copied_bytes)));
     json_object_set_new(object, "rmw_bytes",

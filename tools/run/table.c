@@ -404,6 +404,26 @@ static void table_times_print(const struct run *run, FILE *stream)
                     "writes' over the sync\n\n");
 }
 
+static void table_waits_print(const struct run *run, FILE *stream)
+{
+    const char *layer = "alloc_lock";
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct console_wait *wait = &run->boots[i].console.alloc_lock;
+
+        if (wait->count == 0)
+            continue;
+        fprintf(stream, "%-13s%-7s %s waits: p99 %.1f us, worst %.1f us\n", layer,
+                run->boots[i].policy->choice.name, NUMBER_TEXT(wait->count),
+                (double)wait->p99_ns / 1000, (double)wait->max_ns / 1000);
+        layer = "";
+    }
+    if (layer[0] == '\0')
+        fprintf(stream,
+                "  for the lock, or for blocks under I/O, by others than the write-out while "
+                "it went on\n\n");
+}
+
 static struct console_trace table_trace_sum(const struct console *console)
 {
     struct console_trace sum = {0};
@@ -502,6 +522,7 @@ void table_print(const struct run *run, FILE *stream)
         table_group_print(run, kinds[i], stream);
     yardstick_print(run, stream);
     table_times_print(run, stream);
+    table_waits_print(run, stream);
     table_traces_print(run, stream);
     table_checks_print(run, stream);
 }

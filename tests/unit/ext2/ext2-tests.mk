@@ -12,7 +12,7 @@ EXT2_TESTS_OUT := $(BUILD)/tests/unit/ext2
 EXT2_TESTS_PARTS := $(patsubst %.c,%,$(filter-out servers/ext2/main.c servers/ext2/rpc.c, \
 	$(wildcard servers/ext2/*.c)) $(wildcard servers/libext2/*.c)) \
 	$(LIBPAGER_SOURCES:%.c=servers/libpager/%) servers/libstore/store servers/libstore/claims \
-	servers/librt/counter tests/unit/libext2/device tests/unit/libext2/image \
+	servers/librt/counter servers/librt/latency tests/unit/libext2/device tests/unit/libext2/image \
 	tests/unit/mock/kernel tests/unit/mock/memory tests/unit/mock/ports tests/unit/mock/receive \
 	tests/unit/mock/rt tests/unit/mock/task tests/unit/mock/trace \
 	tests/unit/ext2/content tests/unit/ext2/memstore tests/unit/ext2/server

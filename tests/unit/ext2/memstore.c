@@ -19,6 +19,7 @@ static struct {
     uint8_t *bad;       /* for each sector, what fails */
     uint8_t *hold;      /* for each sector, what waits */
     unsigned int nheld; /* calls that wait */
+    uint64_t nsteps;    /* memstore_step */
     struct memstore_write running[MEMSTORE_CALLS];
     struct memstore_write log[MEMSTORE_LOG];
     size_t nlog;
@@ -37,9 +38,11 @@ static bool memstore_marked(const uint8_t *marks, uint64_t sector, uint64_t nsec
 /* Wait while these sectors are held, and say whether they are sound. => locked. */
 static error_t memstore_pass(uint64_t sector, uint64_t nsectors, enum memstore_how how)
 {
+    uint64_t nsteps = memstore.nsteps;
+
     memstore.nheld++;
     pthread_cond_broadcast(&memstore.changed);
-    while (memstore_marked(memstore.hold, sector, nsectors, how))
+    while (memstore.nsteps == nsteps && memstore_marked(memstore.hold, sector, nsectors, how))
         pthread_cond_wait(&memstore.changed, &memstore.lock);
     memstore.nheld--;
     return memstore_marked(memstore.bad, sector, nsectors, how) ? EIO : 0;
@@ -143,6 +146,14 @@ void memstore_await_held(unsigned int count)
     pthread_mutex_lock(&memstore.lock);
     while (memstore.nheld < count)
         pthread_cond_wait(&memstore.changed, &memstore.lock);
+    pthread_mutex_unlock(&memstore.lock);
+}
+
+void memstore_step(void)
+{
+    pthread_mutex_lock(&memstore.lock);
+    memstore.nsteps++;
+    pthread_cond_broadcast(&memstore.changed);
     pthread_mutex_unlock(&memstore.lock);
 }
 

@@ -36,6 +36,9 @@ void memstore_hold(uint64_t sector, uint64_t nsectors, enum memstore_how how);
 /* Wait until COUNT calls wait. */
 void memstore_await_held(unsigned int count);
 
+/* Let those go on that wait just now, and hold others as before. */
+void memstore_step(void);
+
 /* Let them go on; nothing is held any more. */
 void memstore_release(void);
 

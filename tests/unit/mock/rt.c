@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "librt/clock.h"
 #include "librt/log.h"
 #include "librt/order.h"
 #include "librt/rt.h"
@@ -24,6 +25,13 @@ struct rt_thread {
 static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
 static char said[SAID_MAX]; /* lines; the oldest are kept when it is full */
 static size_t said_used;
+
+static void (*unlock_hook)(const char *name); /* atomically */
+
+void mock_on_unlock(void (*hook)(const char *name))
+{
+    __atomic_store_n(&unlock_hook, hook, __ATOMIC_RELEASE);
+}
 
 void mock_fail(const char *format, ...)
 {
@@ -160,7 +168,7 @@ void rt_rwlock_init(struct rt_rwlock *lock, const char *name)
 {
     pthread_rwlockattr_t attributes;
 
-    (void)name;
+    lock->name = name;
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     mock_check(pthread_rwlock_init(&lock->lock, &attributes) == 0);
@@ -172,9 +180,20 @@ void rt_rwlock_rdlock(struct rt_rwlock *lock)
     mock_check(pthread_rwlock_rdlock(&lock->lock) == 0);
 }
 
+/* LOCK may be gone behind its release. */
+static void rwlock_release(struct rt_rwlock *lock)
+{
+    void (*hook)(const char *name) = __atomic_load_n(&unlock_hook, __ATOMIC_ACQUIRE);
+    const char *name = lock->name;
+
+    mock_check(pthread_rwlock_unlock(&lock->lock) == 0);
+    if (hook != NULL)
+        hook(name);
+}
+
 void rt_rwlock_rdunlock(struct rt_rwlock *lock)
 {
-    mock_check(pthread_rwlock_unlock(&lock->lock) == 0);
+    rwlock_release(lock);
 }
 
 void rt_rwlock_wrlock(struct rt_rwlock *lock)
@@ -184,7 +203,7 @@ void rt_rwlock_wrlock(struct rt_rwlock *lock)
 
 void rt_rwlock_wrunlock(struct rt_rwlock *lock)
 {
-    mock_check(pthread_rwlock_unlock(&lock->lock) == 0);
+    rwlock_release(lock);
 }
 
 void rt_sleep(unsigned int msec)
@@ -220,4 +239,9 @@ int rt_thread_create(struct rt_thread **thread, const char *name, void (*entry)(
     mock_check(pthread_create(&handle, NULL, thread_main, start) == 0);
     pthread_detach(handle);
     return 0;
+}
+
+uint64_t rt_clock_cycles_to_ns(uint64_t cycles)
+{
+    return cycles; /* mock/librt/x86/arch.h */
 }

@@ -129,6 +129,8 @@ static void a_line_that_breaks_the_rules_is_reported_by_its_number(void **state)
         {"machbed check name=x result=\"a\"b", "lacks 'result='"},
         {"machbed check name=x result=a\"b", "lacks 'result='"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=0 times=1", "malformed"},
+        {"machbed wait server=p what=alloc_lock count=1 p99_ns=2 max_ns=1", "malformed"},
+        {"machbed wait server=p what=io_lock count=1 p99_ns=1 max_ns=1", "malformed"},
         {"machbed failed server=p device=sd0s2 sector=0 sectors=0 times=1", "malformed"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=0", "malformed"},
         {"machbed claim server=p device=sd0s2 sector=0 sectors=1 times=2147483648", "malformed"},

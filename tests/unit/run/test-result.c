@@ -59,6 +59,12 @@ static void assert_number(const char *path, int64_t value)
     assert_int_equal(json_integer_value(at(path)), value);
 }
 
+static void assert_real(const char *path, double value)
+{
+    assert_true(json_is_real(at(path)));
+    assert_true(json_real_value(at(path)) == value);
+}
+
 static void assert_text(const char *path, const char *text)
 {
     assert_true(json_is_string(at(path)));
@@ -104,6 +110,10 @@ static void each_boot_is_an_entry(void **state)
     assert_number("jobs/0/runtime_us", 6684400);
     assert_number("jobs/0/plain_us", 2000000);
     assert_is_null("jobs/1/plain_us");
+    assert_number("jobs/0/alloc_lock/count", 5190);
+    assert_real("jobs/0/alloc_lock/p99_us", 3.072);
+    assert_real("jobs/0/alloc_lock/max_us", 10431.022);
+    assert_is_null("jobs/1/alloc_lock");
     assert_is_null("jobs/0/merge_max");
     assert_number("jobs/0/boot_ms/kernel", 900);
     assert_number("jobs/0/boot_ms/workload", 1900);
@@ -170,7 +180,7 @@ static void the_servers_partition_is_named(void **state)
 static void what_was_not_measured_is_null(void **state)
 {
     (void)state;
-    assert_is_null("jobs/0/alloc_lock");
+    assert_is_null("jobs/1/alloc_lock");
     assert_is_null("jobs/0/prefetch_unused_pages");
     assert_is_null("jobs/1/bytes_copied");
     assert_is_null("jobs/1/rmw_bytes");

@@ -53,6 +53,13 @@ static void a_sector_that_fails_stands_in_the_head(void **state)
                     "\nfault: sector 7,651 of the disk fails in the first 9 requests for it\n");
 }
 
+static void waits_for_the_allocation_lock_stand_below_the_times(void **state)
+{
+    (void)state;
+    assert_contains(text,
+                    "\nalloc_lock   page    5,190 waits: p99 3.1 us, worst 10431.0 us\n  for");
+}
+
 static void each_layer_has_a_row_for_each_policy(void **state)
 {
     (void)state;
@@ -188,6 +195,7 @@ int main(void)
         TEST(no_line_is_wider_than_the_table),
         TEST(lines_have_no_blanks_at_their_ends),
         TEST(a_sector_that_fails_stands_in_the_head),
+        TEST(waits_for_the_allocation_lock_stand_below_the_times),
         TEST(each_layer_has_a_row_for_each_policy),
         TEST(sizes_that_need_more_room_go_on_below),
         TEST(layers_without_requests_are_left_out),

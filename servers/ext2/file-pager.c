@@ -6,12 +6,14 @@
  * hole comes into being in a page that is not locked: a file that grows gets blocks for the rest of
  * the page that its end was in (file_complete_page).
  *
- * Every callback takes the node's alloc_lock once for a run, asks libext2 under it where the run
- * is, notes that those blocks are being read or written (blocks.h), and releases it: the lock is
- * not held during the I/O, so nobody who wants to extend the file waits for the disk. The block
- * numbers are good until the note is taken back, because who frees blocks first makes the size
- * smaller, so that nothing new begins behind it, then waits until nothing behind it is noted, and
- * then frees them (file_resize). Blocks are freed in no other way as long as the file is in use.
+ * Whoever reads or writes the file's data takes the node's alloc_lock once for a run, asks libext2
+ * under it where the run is, as far as it is inside the size, notes that those blocks are being
+ * read or written (blocks.h), and releases it: the lock is not held during the I/O, so nobody who
+ * wants to extend the file waits for the disk. The block numbers are good until the note is taken
+ * back, because who frees blocks first makes the size smaller, so that nothing new begins behind
+ * it, then waits until nothing behind it is noted, and then frees them (file_resize). Blocks are
+ * freed in no other way as long as the file is in use. Nothing else that was found out under the
+ * lock is used behind its release; the next run looks again.
  *
  * What is returned from behind the size was truncated away: it is dropped. What is returned for a
  * hole gets blocks then. A client can come to write there: if a file is truncated and extended just
@@ -25,6 +27,9 @@
 #include "ext2/blocks.h"
 #include "libpager/policy.h"
 #include "librt/guard.h"
+
+/* Bytes of zeros that are written at once. */
+#define FILE_ZEROS ((vm_size_t)128 << 10)
 
 static struct store *file_store;
 
@@ -222,7 +227,7 @@ static error_t file_fill_hole(struct node *node, const struct ext2_run *blocks)
     uint32_t allocated;
     error_t error;
 
-    node_alloc_lock(node, TRACE_WRITE, &hold);
+    node_alloc_lock_to_write(node, TRACE_WRITE, &hold);
     allocated = (uint32_t)(file_allocated_size(node) / node_block_size());
     error = file_allocate(node, &first, end < allocated ? end : allocated);
     node_alloc_unlock(node, &hold);
@@ -238,7 +243,7 @@ static error_t file_run_locate(struct node *node, struct file_run *run, struct e
     error_t error = 0;
 
     blocks->count = 0;
-    node_alloc_lock(node, TRACE_READ, &hold);
+    node_alloc_lock_to_write(node, TRACE_READ, &hold);
     if (run->end > file_allocated_size(node))
         run->end = file_allocated_size(node);
     file_clear_tail(node, run);
@@ -288,10 +293,12 @@ static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset,
         .at = offset, .end = (uint64_t)offset + length, .offset = offset, .data = data};
     error_t error;
 
+    rt_mutex_lock(&node->write_lock);
     /* One run; with blocks smaller than a page more, until a page is complete. */
     do
         error = file_run_write(node, &run);
     while (error == 0 && run.at < run.end && (run.at == offset || run.at % vm_page_size != 0));
+    rt_mutex_unlock(&node->write_lock);
     if (error == 0 && run.at >= run.end)
         *written = length; /* what lies behind the end is dropped */
     else
@@ -404,29 +411,44 @@ static error_t file_zero_tail(struct node *node)
                          vm_page_size - node->size % vm_page_size);
 }
 
-/* Drop the pages from START to END, which no data is in that is still the file's. An error that
-   comes to light is one of an earlier write-out: it is kept for the next sync. */
-static void file_drop(struct node *node, vm_size_t start, vm_size_t end)
+/* An error of a write-out that has come to light is kept for the next sync. */
+static void file_keep_error(struct node *node, error_t error)
 {
-    error_t error = 0;
-
-    if (node->pager != NULL && start < end)
-        error = pager_flush_some(node->pager, start, end - start, 1);
     if (error != 0)
         __atomic_store_n(&node->write_error, error, __ATOMIC_RELAXED);
 }
 
+/* Drop the pages from the end to OLD_EXTENT, which no data is in that is still the file's. */
+static void file_drop_behind(struct node *node, vm_size_t old_extent)
+{
+    if (node->pager != NULL && node->extent < old_extent)
+        file_keep_error(node,
+                        pager_flush_some(node->pager, node->extent, old_extent - node->extent, 1));
+}
+
+/* Have the page that the end is in, which had no blocks, leave memory. A client may have stored
+   into it since, and before the end: then it is written out, without what is behind the end. */
+static void file_return_end(struct node *node)
+{
+    vm_size_t start = (vm_size_t)(node->size / vm_page_size * vm_page_size);
+
+    if (node->pager != NULL && start < node->extent)
+        file_keep_error(node, pager_return_some(node->pager, start, vm_page_size, 1));
+}
+
 /* Have what memory holds of the file behind its end be gone, so that growing over it shows zeros.
-   In the page of the end it is overwritten, but if that page is all holes it is dropped too.
+   In the page of the end it is overwritten; but if that page is all holes it leaves memory too.
    => io_lock held for writing, alloc_lock not. */
 static error_t file_clear_behind(struct node *node, vm_size_t old_extent)
 {
     bool blocks;
     error_t error = file_end_has_blocks(node, &blocks);
 
-    file_drop(node, blocks ? node->extent : (vm_size_t)(node->size / vm_page_size * vm_page_size),
-              old_extent);
-    return error == 0 && blocks ? file_zero_tail(node) : error;
+    file_drop_behind(node, old_extent);
+    if (error == 0 && blocks)
+        return file_zero_tail(node);
+    file_return_end(node);
+    return error;
 }
 
 /* The file is about to grow from its end. Clients that map it may have written behind it.
@@ -524,79 +546,97 @@ static void file_pager_gone(struct user_pager_info *upi)
 
 /* --- Blocks that nobody wrote to ------------------------------------------------------------- */
 
-/* Write zeros to at most COUNT fresh file blocks from FIRST on, as many as one run and ZEROS of
-   ZEROS_SIZE bytes hold. *DONE is how many are dealt with: behind the size, or in a hole, there is
-   nothing to do. => alloc_lock held for writing, and nothing is being read or written. */
-static error_t file_write_zeros(struct node *node, uint32_t first, uint32_t count,
-                                vm_address_t zeros, vm_size_t zeros_size, uint32_t *done)
+/* Where the first fresh blocks from *FIRST on are, at most MOST of them, none behind the size:
+   there is nothing to keep there. *FIRST goes up to them. => write_lock held; takes alloc_lock;
+   with 0, IO has begun. */
+static error_t file_fresh_locate(struct node *node, uint32_t *first, uint32_t most,
+                                 struct ext2_run *blocks, struct node_io *io)
+{
+    struct node_hold hold;
+    uint32_t end, count;
+    error_t error = 0;
+
+    blocks->count = 0;
+    node_alloc_lock_to_write(node, TRACE_READ, &hold);
+    end = (uint32_t)(file_allocated_size(node) / node_block_size());
+    count = blocks_next_fresh(node, first);
+    if (count > most)
+        count = most;
+    if (count > 0 && *first < end)
+        error = ext2_block_map(node->inode, *first, count < end - *first ? count : end - *first,
+                               blocks);
+    if (error == 0)
+        blocks_io_begin(node, io, *first, blocks->count);
+    node_alloc_unlock(node, &hold);
+    return error;
+}
+
+/* Write zeros to COUNT of BLOCKS. *DONE is how many are dealt with: in a hole there is nothing to
+   do. => IO has begun. */
+static error_t file_zeros_write(struct node *node, const struct ext2_run *blocks, uint32_t count,
+                                vm_address_t zeros, uint32_t *done)
 {
     uint32_t block_size = node_block_size();
-    vm_size_t written = 0;
-    struct ext2_run run;
-    error_t error;
+    vm_size_t written = count * block_size;
+    error_t error = 0;
 
-    *done = 0;
-    if (count > zeros_size / block_size)
-        count = zeros_size / block_size;
-    error = ext2_block_map(node->inode, first, count, &run);
-    if (error != 0)
-        return error;
-    if (run.block != 0)
-        error = store_write(file_store, RT_CLASS_FILE, file_sector(run.block), zeros,
-                            run.count * block_size, &written);
-    *done = error == 0 ? run.count : (uint32_t)(written / block_size);
-    blocks_mark_written(node, first, *done);
+    if (blocks->block != 0)
+        error = store_write(file_store, RT_CLASS_FILE, file_sector(blocks->block), zeros,
+                            count * block_size, &written);
+    *done = (uint32_t)(written / block_size);
+    blocks_mark_written(node, blocks->first, *done);
     return error;
 }
 
-/* The same so that one bad block costs one block: it is passed over, and stays fresh. */
-static error_t file_settle_some(struct node *node, uint32_t first, uint32_t count,
-                                vm_address_t zeros, vm_size_t zeros_size, uint32_t *done)
+/* Deal with the first fresh blocks from *FIRST on, as many as one run and FILE_ZEROS hold, so that
+   one bad block costs one block: it is passed over, and stays fresh. *FIRST goes behind them.
+   Returns false when there were none. => write_lock held. */
+static bool file_settle_some(struct node *node, uint32_t *first, vm_address_t zeros, error_t *error)
 {
-    error_t error = file_write_zeros(node, first, count, zeros, zeros_size, done);
+    struct ext2_run blocks;
+    struct node_io io;
+    uint32_t done = 0;
 
-    if (error != 0 && *done == 0 && count > 1)
-        error = file_write_zeros(node, first, 1, zeros, zeros_size, done);
-    if (error != 0 && *done == 0)
-        *done = 1;
-    return error;
+    *error = file_fresh_locate(node, first, FILE_ZEROS / node_block_size(), &blocks, &io);
+    if (*error == 0) {
+        if (blocks.count > 0)
+            *error = file_zeros_write(node, &blocks, blocks.count, zeros, &done);
+        if (*error != 0 && done == 0 && blocks.count > 1)
+            *error = file_zeros_write(node, &blocks, 1, zeros, &done);
+        blocks_io_end(node, &io);
+    }
+    *first += done > 0 ? done : 1;
+    return *error != 0 || blocks.count > 0;
 }
 
-/* => alloc_lock held for writing, and nothing is being read or written. */
-static error_t file_settle_locked(struct node *node)
+static error_t file_settle_with(struct node *node, vm_address_t zeros)
 {
-    vm_size_t zeros_size = 32 * vm_page_size;
-    vm_address_t zeros = 0;
     uint32_t first = 0;
-    uint32_t count, done;
     error_t error, first_error = 0;
+    bool more;
 
-    if (vm_allocate(mach_task_self(), &zeros, zeros_size, TRUE) != KERN_SUCCESS)
-        return ENOMEM;
-    while ((count = blocks_next_fresh(node, &first)) > 0) {
-        error = file_settle_some(node, first, count, zeros, zeros_size, &done);
+    do {
+        rt_mutex_lock(&node->write_lock);
+        more = file_settle_some(node, &first, zeros, &error);
+        rt_mutex_unlock(&node->write_lock);
         if (first_error == 0)
             first_error = error;
-        first += done;
-    }
-    vm_deallocate(mach_task_self(), zeros, zeros_size);
+    } while (more);
     return first_error;
 }
 
 error_t file_settle(struct node *node)
 {
-    struct node_hold hold;
+    vm_address_t zeros = 0;
     uint32_t first = 0;
     error_t error;
 
     if (blocks_next_fresh(node, &first) == 0)
         return 0;
-    /* With the lock held nothing begins, and what has begun ends without it. So a page that is
-       being written out just now cannot be overtaken by zeros. */
-    node_alloc_lock(node, TRACE_WRITE, &hold);
-    blocks_io_wait(node, 0);
-    error = file_settle_locked(node);
-    node_alloc_unlock(node, &hold);
+    if (vm_allocate(mach_task_self(), &zeros, FILE_ZEROS, TRUE) != KERN_SUCCESS)
+        return ENOMEM;
+    error = file_settle_with(node, zeros);
+    vm_deallocate(mach_task_self(), zeros, FILE_ZEROS);
     return error;
 }
 

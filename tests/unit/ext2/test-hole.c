@@ -233,6 +233,30 @@ SERVER_TEST(zeros_do_not_overtake_data_that_is_being_written, ALL_BLOCK_SIZES)
     node_deref(node);
 }
 
+SERVER_TEST(data_does_not_overtake_zeros_and_the_file_can_grow_while_they_are_written,
+            ALL_BLOCK_SIZES)
+{
+    static uint8_t expected[8 * 4096];
+    struct node *node = client_open("file");
+    vm_size_t length = 4 * PAGE;
+    pthread_t settler;
+
+    check_equal(file_write(node, 0, mock_bad_memory(length), &length), EIO);
+    memstore_hold(server_sector(node, 0), 1, MEMSTORE_WRITE);
+    check_ok(pthread_create(&settler, NULL, settle_run, node));
+    memstore_await_held(1);
+    client_fill(expected, 0, sizeof(expected), 1);
+    client_write(node, 0, expected, sizeof(expected)); /* takes the allocation lock */
+    client_evict(node, 0, 1);
+    mock_receiver_wait(mock_bucket(server_object(node)));
+    rt_sleep(BRIEFLY); /* in which it would be written if it did not wait: memstore would tell */
+    memstore_release();
+    check_ok(pthread_join(settler, NULL));
+    client_sync(node);
+    check(content_equals("file", expected, sizeof(expected)));
+    node_deref(node);
+}
+
 SERVER_TEST(what_a_client_wrote_behind_the_end_does_not_show_when_the_file_grows, ALL_BLOCK_SIZES)
 {
     static uint8_t expected[4 * 4096];
@@ -302,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_client_that_dies_between_unlock_and_write_leaves_zeros),
         cmocka_unit_test(a_writer_whose_memory_goes_in_the_middle_leaves_zeros),
         cmocka_unit_test(zeros_do_not_overtake_data_that_is_being_written),
+        cmocka_unit_test(data_does_not_overtake_zeros_and_the_file_can_grow_while_they_are_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

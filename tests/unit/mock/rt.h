@@ -15,4 +15,8 @@ _Noreturn void mock_fail(const char *format, ...) __attribute__((format(printf, 
 size_t mock_said(const char *text);
 void mock_said_clear(void);
 
+/* From now on, have HOOK called by whoever has released a reader/writer lock, with the lock's name;
+   null: nothing. */
+void mock_on_unlock(void (*hook)(const char *name));
+
 #endif

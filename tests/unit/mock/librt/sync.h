@@ -17,6 +17,7 @@ struct rt_cond {
 
 struct rt_rwlock {
     pthread_rwlock_t lock;
+    const char *name;
 };
 
 void rt_mutex_init(struct rt_mutex *mutex, const char *name);

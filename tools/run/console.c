@@ -310,6 +310,8 @@ static error_t console_take_ram(struct console *console, const struct console_li
     console->rams = console_grow(console->rams, console->rams_count, sizeof(ram));
     console->rams[console->rams_count++] = ram;
     return 0;
+}
+
 /* There is one lock that servers tell of, and one server that has it. */
 static error_t console_take_wait(struct console *console, const struct console_line *line)
 {

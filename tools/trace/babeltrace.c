@@ -19,6 +19,8 @@
 #include "run/size.h"
 
 #define BABELTRACE_CAUSE_BYTES 160
+#define PLURAL(count)          ((count) == 1 ? "" : "s")
+#define IS(count)              ((count) == 1 ? "is" : "are")
 
 struct babeltrace {
     struct record *record;
@@ -266,11 +268,12 @@ static bool babeltrace_graph_run(struct babeltrace *this, const char *folder)
 static void babeltrace_files_warn(struct record *record, const struct packets *packets)
 {
     if (packets->nbad != 0)
-        record_warn(record, "%s damaged packet%s of CTF left out: %s", NUMBER_TEXT(packets->nbad),
-                    packets->nbad == 1 ? " is" : "s are", packets->bad);
+        record_warn(record, "%s damaged packet%s of CTF %s left out: %s",
+                    NUMBER_TEXT(packets->nbad), PLURAL(packets->nbad), IS(packets->nbad),
+                    packets->bad);
     if (packets->ncut != 0)
-        record_warn(record, "%s file%s of CTF cut off: %s", NUMBER_TEXT(packets->ncut),
-                    packets->ncut == 1 ? " is" : "s are", packets->cut);
+        record_warn(record, "%s file%s of CTF %s cut off: %s", NUMBER_TEXT(packets->ncut),
+                    PLURAL(packets->ncut), IS(packets->ncut), packets->cut);
 }
 
 static void babeltrace_warn(const struct babeltrace *this)
@@ -278,17 +281,18 @@ static void babeltrace_warn(const struct babeltrace *this)
     struct record *record = this->record;
 
     if (this->nbroken != 0)
-        record_warn(record, "%s event%s of CTF left out, not as docs/trace.md says",
-                    NUMBER_TEXT(this->nbroken), this->nbroken == 1 ? " is" : "s are");
+        record_warn(record, "%s event%s of CTF %s left out, not as docs/trace.md says",
+                    NUMBER_TEXT(this->nbroken), PLURAL(this->nbroken), IS(this->nbroken));
     if (this->nstopped != 0)
         record_warn(record, "%s stream%s of CTF cannot be read to the end: %s",
-                    NUMBER_TEXT(this->nstopped), this->nstopped == 1 ? "" : "s", this->cause);
+                    NUMBER_TEXT(this->nstopped), PLURAL(this->nstopped), this->cause);
     if (this->ndiscarded != 0)
-        record_warn(record, "%s event%s discarded, say CTF's own counters",
-                    NUMBER_TEXT(this->ndiscarded), this->ndiscarded == 1 ? " was" : "s were");
+        record_warn(record, "%s event%s %s discarded, say CTF's own counters",
+                    NUMBER_TEXT(this->ndiscarded), PLURAL(this->ndiscarded),
+                    this->ndiscarded == 1 ? "was" : "were");
     if (this->nlost != 0)
-        record_warn(record, "%s packet%s of CTF missing, say the numbers of the others",
-                    NUMBER_TEXT(this->nlost), this->nlost == 1 ? " is" : "s are");
+        record_warn(record, "%s packet%s of CTF %s missing, say the numbers of the others",
+                    NUMBER_TEXT(this->nlost), PLURAL(this->nlost), IS(this->nlost));
 }
 
 int babeltrace_load(struct record *record, const char *folder, struct failure *failure)

@@ -9,6 +9,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Machbed;
+use MachbedTrace;
 use File::Copy qw(copy);
 use File::Path qw(make_path remove_tree);
 use Test::More;
@@ -17,35 +18,6 @@ use constant SECTOR => 512;
 
 my @columns = qw(policy t dur kind srv thr req by obj off len sec cls what wait n res);
 my @copies;
-
-# Runs `make trace ARGUMENTS`. Returns make's status and all that was printed.
-sub trace
-{
-    my (@arguments) = @_;
-    my $pid = open(my $out, '-|') // die "fork: $!";
-
-    if ($pid == 0) {
-        open STDERR, '>&', \*STDOUT;
-        exec 'make', '--no-print-directory', 'trace', @arguments;
-    }
-    my $text = do { local $/; <$out> } // '';
-    close $out;
-    return ($? >> 8, $text);
-}
-
-# `make trace ARGUMENTS` ends with STATUS and says each of SAYS. Returns what it printed.
-sub shows
-{
-    my ($name, $status, $says, @arguments) = @_;
-    my ($exit, $text) = trace(@arguments);
-    my @missing = grep { $text !~ /$_/m } @$says;
-
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    push @missing, "status $status" if $status != 0 && $text !~ /^machbed: status $status: /m;
-    ok($exit == ($status ? 2 : 0) && !@missing, $name) or
-        diag("make's status $exit; missing: @missing; all that was printed:\n$text");
-    return $text;
-}
 
 # The rows of VIEW=csv as hashes.
 sub rows

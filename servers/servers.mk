@@ -21,7 +21,8 @@ BARECTF_OUT := $(BUILD)/barectf
 SERVER_LIBS := librt libpattern libstore libpager libext2 libtrace
 
 # Stubs: of our own interfaces (servers/defs) and of the kernel's.
-MIG_USERS := startup server pager_server io fs exc mach mach_port mach_host gnumach mach_i386 device
+MIG_USERS := startup server pager_server io fs exc mach mach_port mach_host gnumach mach_i386 device \
+	vm_move
 MIG_SERVERS := startup server pager_server io fs exc notify memory_object
 MIG_HEADERS := $(MIG_USERS:%=$(MIG_OUT)/%_user.h) $(MIG_SERVERS:%=$(MIG_OUT)/%_server.h)
 MIG_OBJECTS := $(MIG_USERS:%=$(MIG_OUT)/%_user.o) $(MIG_SERVERS:%=$(MIG_OUT)/%_server.o)

@@ -9,9 +9,11 @@
  * of its own, unless it is in a knot with others.
  *
  * The pages of a run must be one range of memory. Messages that were received one after the other
- * often lie so. Others are put into fresh address space, newer over older, without copying a byte:
- * vm_copy of whole pages over memory that was never touched makes the kernel enter there the memory
- * object that the message came with. When there is no room for it, the oldest return is written
+ * sometimes lie so. Others are moved into fresh address space, each as it is: for whole pages over
+ * memory that was never touched the kernel enters there the memory object that the message came
+ * with. Where messages overlap they are put there by vm_copy, newer over older, which does not copy
+ * a byte either; but then memory objects are shared, and pages cannot be given back to the kernel
+ * without being copied (borrow.c). When there is no room for it, the oldest return is written
  * alone.
  */
 #include "libpager/merge.h"
@@ -166,7 +168,7 @@ static bool merge_is_adjacent(const struct pager_run *run)
     return true;
 }
 
-/* Put the pages of RUN into the untouched memory at run->buffer, oldest first. */
+/* Copy the pages of RUN into the untouched memory at run->buffer, oldest first. */
 static kern_return_t merge_fill(const struct pager_run *run)
 {
     const struct pager_request *returned;
@@ -176,6 +178,41 @@ static kern_return_t merge_fill(const struct pager_run *run)
         kr = vm_copy(mach_task_self(), returned->data, returned->length,
                      run->buffer + (returned->offset - run->offset));
     return kr;
+}
+
+/* Whether each return's memory may change its address: none holds what is in another, too, nor what
+   is behind the object's end. */
+static bool merge_can_move(const struct pager_run *run)
+{
+    const struct pager_request *returned;
+    vm_size_t length = 0;
+
+    for (returned = run->returns; returned != NULL; returned = returned->next) {
+        if (returned->memory_length != returned->length)
+            return false;
+        length += returned->length;
+    }
+    return length == run->length;
+}
+
+/* Have the pages of RUN follow each other in memory. */
+static kern_return_t merge_move(struct pager_run *run)
+{
+    struct pager_request *returned;
+    vm_address_t buffer = 0;
+    kern_return_t kr = vm_allocate(mach_task_self(), &buffer, run->length, TRUE);
+
+    if (kr != KERN_SUCCESS)
+        return kr;
+    for (returned = run->returns; returned != NULL; returned = returned->next) {
+        vm_address_t to = buffer + (returned->offset - run->offset);
+
+        kr = vm_move(mach_task_self(), to, returned->memory, returned->length);
+        rt_assert(kr == KERN_SUCCESS);
+        returned->memory = to;
+        returned->data = to;
+    }
+    return KERN_SUCCESS;
 }
 
 static kern_return_t merge_gather(struct pager_run *run)
@@ -193,6 +230,14 @@ static kern_return_t merge_gather(struct pager_run *run)
     for (returned = run->returns; returned != NULL; returned = returned->next)
         returned->data = run->buffer + (returned->offset - run->offset);
     return KERN_SUCCESS;
+}
+
+/* Have the pages of RUN be one range of memory. */
+static kern_return_t merge_put_together(struct pager_run *run)
+{
+    if (merge_is_adjacent(run))
+        return KERN_SUCCESS;
+    return merge_can_move(run) ? merge_move(run) : merge_gather(run);
 }
 
 /* Give all returns of RUN but the oldest, which is the first, back to QUEUE. */
@@ -223,7 +268,7 @@ void merge_take(struct pager_request **queue, struct pager_run *run)
     *piece.first = *piece.behind;
     *piece.behind = NULL;
     merge_sort(&run->returns, merge_is_older);
-    if (!merge_is_adjacent(run) && merge_gather(run) != KERN_SUCCESS)
+    if (merge_put_together(run) != KERN_SUCCESS)
         merge_give_up(queue, run);
     run->data = run->returns->data - (run->returns->offset - run->offset);
 }

@@ -34,6 +34,7 @@ extern mach_msg_return_t mach_msg_trap(mach_msg_header_t *message, mach_msg_opti
 #include "mach_i386_user.h"
 #include "mach_port_user.h"
 #include "mach_user.h"
+#include "vm_move_user.h"
 
 /* The page of i386 and amd64, in bytes. */
 #define vm_page_size ((vm_size_t)4096)

@@ -115,6 +115,15 @@ kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_ad
     return KERN_SUCCESS;
 }
 
+kern_return_t vm_move(mach_port_t task, vm_address_t to, vm_address_t from,
+                      mach_msg_type_number_t size)
+{
+    kern_return_t kr = vm_copy(task, from, size, to);
+
+    mock_memory_free(from, size);
+    return kr;
+}
+
 void mock_set_no_room(bool on)
 {
     __atomic_store_n(&no_room, on, __ATOMIC_RELAXED);

@@ -98,6 +98,8 @@ kern_return_t vm_allocate_contiguous(mach_port_t host, mach_port_t task, vm_addr
                                      rpc_phys_addr_t alignment);
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
 kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to);
+kern_return_t vm_move(mach_port_t task, vm_address_t to, vm_address_t from,
+                      mach_msg_type_number_t size);
 
 kern_return_t memory_object_ready(mach_port_t control, boolean_t may_cache,
                                   memory_object_copy_strategy_t copy_strategy);

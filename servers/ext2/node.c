@@ -438,6 +438,8 @@ static error_t node_pager_create(struct node *node)
     if (mach_port_insert_right(mach_task_self(), port, port, MACH_MSG_TYPE_MAKE_SEND) !=
         KERN_SUCCESS)
         rt_panic("no send right to a pager's port");
+    pager_set_writers(pager, NODE_WRITERS);
+    pager_set_borrowing(pager, true);
     pager_set_object(pager, ext2_inode_number(node->inode));
     node->pager = pager;
     node->memory_object = port;

@@ -73,6 +73,9 @@ struct node {
 /* Files beyond this many bytes cannot be: a memory object's offsets have 32 bits on i386. */
 #define NODE_SIZE_MAX ((uint64_t)0xfffff000u)
 
+/* Writes of one file's data that may be under way at a time. */
+#define NODE_WRITERS 2u
+
 /* Nodes that no client uses are kept, with what of them is in memory, but no more than this. */
 #define NODES_IDLE_MAX 1024u
 

@@ -73,6 +73,7 @@ static void pager_kept_queue(struct pager *pager, struct pager_request *request,
     pager_pending_add(pager, request);
     pager_page_lookup(pager, offset)->npending++;
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
+    pager->backlog += vm_page_size;
     pager_gather(pager, vm_page_size);
 }
 

@@ -114,9 +114,10 @@ void pager_schedule(struct pager *pager, enum pager_work work)
 {
     struct pager_lane *lane = &pager->level->lanes[work];
 
-    if (pager->queued[work])
+    if (pager->queued[work] || (work == PAGER_WORK_WRITE && !pager_wants_writer(pager)))
         return;
     pager->queued[work] = true;
+    pager->nrefs++;
     pager->next[work] = NULL;
     *lane->tail = pager;
     lane->tail = &pager->next[work];
@@ -145,6 +146,7 @@ void pager_gather(struct pager *pager, vm_size_t length)
         pager_gather_end(level);
 }
 
+/* The first of LANE, with the lane's reference. */
 static struct pager *pager_lane_pop(struct pager_lane *lane, enum pager_work work)
 {
     struct pager *pager = lane->head;
@@ -152,6 +154,7 @@ static struct pager *pager_lane_pop(struct pager_lane *lane, enum pager_work wor
     lane->head = pager->next[work];
     if (lane->head == NULL)
         lane->tail = &lane->head;
+    pager->queued[work] = false;
     return pager;
 }
 
@@ -161,22 +164,18 @@ static void pager_worker_read(struct pager *pager)
 {
     struct pager_request *list = pager_list_take(&pager->todo[PAGER_WORK_READ]);
 
-    pager->queued[PAGER_WORK_READ] = false;
     rt_mutex_unlock(&pager->level->lock);
     pager_requests_serve(pager, list);
     rt_mutex_lock(&pager->level->lock);
 }
 
-/* Write what was returned to PAGER. What is returned meanwhile comes next. => level locked. */
+/* Write what was returned to PAGER. What is left for want of time comes next. => level locked. */
 static void pager_worker_write(struct pager *pager)
 {
-    struct pager_request *list = pager_list_take(&pager->todo[PAGER_WORK_WRITE]);
-
-    rt_mutex_unlock(&pager->level->lock);
-    pager_returns_write(pager, list);
-    rt_mutex_lock(&pager->level->lock);
-    pager->queued[PAGER_WORK_WRITE] = false;
-    if (pager->todo[PAGER_WORK_WRITE].head != NULL)
+    pager->nwriters++;
+    pager_returns_write(pager);
+    pager->nwriters--;
+    if (pager->backlog > 0)
         pager_schedule(pager, PAGER_WORK_WRITE);
 }
 
@@ -190,7 +189,6 @@ static bool pager_worker_do(struct pager_requests *level, enum pager_work work)
     if (lane->head == NULL || lane->nbusy + 1 == level->nworkers || level->ninhibits > 0)
         return false;
     pager = pager_lane_pop(lane, work);
-    pager->nrefs++;
     lane->nbusy++;
     if (work == PAGER_WORK_READ)
         pager_worker_read(pager);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What libpager is made of, for the host's tests. A task takes receive.c as well.
 
-LIBPAGER_SOURCES := counters.c kept.c level.c lock.c memcpy.c merge.c object.c pager.c pagemap.c \
-	policy.c request.c return.c write.c
+LIBPAGER_SOURCES := borrow.c counters.c kept.c level.c lock.c memcpy.c merge.c object.c pager.c \
+	pagemap.c policy.c request.c return.c write.c
 
 # It must find MIG's server side of mach/memory_object.defs as "memory_object_server.h", generated
 # with -DSEQNOS=0 (no sequence numbers) and -DSERVERPREFIX=S_ (the functions' prefix, as in our own

@@ -163,6 +163,22 @@ bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t le
     return false;
 }
 
+bool pager_windows_borrowing(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window *window;
+
+    for (window = pager->windows; window != NULL; window = window->next)
+        if (window->borrows && !window->completed && pager_window_overlaps(window, offset, length))
+            return true;
+    return false;
+}
+
+bool pager_windows_hold(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    return pager_windows_copying(pager, offset, length) ||
+           pager_windows_borrowing(pager, offset, length);
+}
+
 /* Whether the kernel is still busy with a window that overlaps WINDOW. */
 static bool pager_window_blocked(struct pager *pager, const struct pager_window *window)
 {
@@ -215,6 +231,20 @@ static void pager_window_wait(struct pager *pager, struct pager_window *window)
         rt_cond_wait(&pager->changed, &level->lock);
 }
 
+/* Wait until it is WINDOW's turn, and decide how to return its pages. => level locked, but not all
+   the time. */
+static void pager_window_begin(struct pager *pager, struct pager_window *window,
+                               const struct pager_range *range)
+{
+    bool stays = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
+
+    while (pager_window_blocked(pager, window) ||
+           (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
+        rt_cond_wait(&pager->changed, &pager->level->lock);
+    window->borrows = stays && pager_borrow_allowed(pager, window->offset, window->length);
+    window->copies = stays && !window->borrows;
+}
+
 /* Ask the kernel to do with WINDOW as RANGE says, when it is its turn. => level locked, but not
    meanwhile; WINDOW may be completed, and freed if nobody waits, on return. */
 static void pager_window_ask(struct pager *pager, struct pager_window *window,
@@ -223,10 +253,10 @@ static void pager_window_ask(struct pager *pager, struct pager_window *window,
     vm_offset_t offset = window->offset;
     vm_size_t length = window->length;
     mach_port_t control;
+    bool flush;
 
-    while (pager_window_blocked(pager, window))
-        rt_cond_wait(&pager->changed, &pager->level->lock);
-    window->copies = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
+    pager_window_begin(pager, window, range);
+    flush = range->flush || window->borrows;
     window->what = pager_range_what(range);
     window->cause = trace_cause();
     window->start = trace_begin(TRACE_LOCK_REQUEST);
@@ -239,7 +269,7 @@ static void pager_window_ask(struct pager *pager, struct pager_window *window,
     }
     rt_mutex_unlock(&pager->level->lock);
     /* If this fails the object has gone, and memory_object_terminate completes the window. */
-    memory_object_lock_request(control, offset, length, range->should_return, range->flush,
+    memory_object_lock_request(control, offset, length, range->should_return, flush,
                                VM_PROT_NO_CHANGE, pager->port);
     pager_right_drop(control);
     rt_mutex_lock(&pager->level->lock);

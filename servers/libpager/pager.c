@@ -23,6 +23,7 @@ struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *buck
     pager->may_cache = may_cache;
     pager->copy_strategy = copy_strategy;
     pager->notify_on_evict = notify_on_evict != FALSE;
+    pager->nwriters_most = 1;
     pager->write_most = pager_policy_merge_max();
     for (size_t i = 0; i < PAGER_WORK_COUNT; i++)
         pager_list_init(&pager->todo[i]);
@@ -149,6 +150,13 @@ void pager_set_class(struct pager *pager, enum rt_class class)
 {
     rt_mutex_lock(&pager->level->lock);
     pager->class = class;
+    rt_mutex_unlock(&pager->level->lock);
+}
+
+void pager_set_writers(struct pager *pager, unsigned int nwriters)
+{
+    rt_mutex_lock(&pager->level->lock);
+    pager->nwriters_most = nwriters;
     rt_mutex_unlock(&pager->level->lock);
 }
 

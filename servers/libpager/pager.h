@@ -96,6 +96,16 @@ void pager_set_class(struct pager *pager, enum rt_class class);
    extension. */
 void pager_set_object(struct pager *pager, uint32_t object);
 
+/* Up to NWRITERS write calls for PAGER may be under way at a time, of pages that do not overlap; 1
+   until said otherwise. => does not block. An extension. */
+void pager_set_writers(struct pager *pager, unsigned int nwriters);
+
+/* Let syncs borrow pages of PAGER (borrow.c): pages that the store has nothing of are moved out of
+   memory to be written, and back, instead of being copied. Who touches one meanwhile waits for the
+   write. Not for a pager with NOTIFY_ON_EVICT: there it changes nothing. => does not block. An
+   extension. */
+void pager_set_borrowing(struct pager *pager, bool borrows);
+
 /*
  * Write out what was changed before the call, and what is precious: the whole object, or LEN bytes
  * from START. The kernel keeps its copy.
@@ -184,7 +194,7 @@ void pager_counters_emit(const char *server);
 /*
  * Callbacks, defined by the server. All run in a worker of the pager's level unless said otherwise,
  * may block, and may be called by several workers at once for different pages; only the write calls
- * of one pager are never concurrent with each other.
+ * of one pager are never concurrent with each other, unless pager_set_writers allows it.
  */
 
 /*

@@ -48,15 +48,16 @@ static vm_size_t pager_cut_adaptive(const struct pager_policy *policy, const str
                                     vm_size_t done)
 {
     struct pager *pager = run->pager;
-    vm_size_t most = pager->write_most + PAGER_ADAPTIVE_STEP;
+    vm_size_t before = __atomic_load_n(&pager->write_most, __ATOMIC_RELAXED);
+    vm_size_t most = before + PAGER_ADAPTIVE_STEP;
 
     if (__atomic_exchange_n(&pager->contended, false, __ATOMIC_RELAXED))
-        most = pager->write_most / 2 / vm_page_size * vm_page_size;
+        most = before / 2 / vm_page_size * vm_page_size;
     if (most < PAGER_ADAPTIVE_STEP)
         most = PAGER_ADAPTIVE_STEP;
     if (most > pager_policy_merge_max())
         most = pager_policy_merge_max();
-    pager->write_most = most;
+    __atomic_store_n(&pager->write_most, most, __ATOMIC_RELAXED);
     return merge_cut(policy, run, done) < most ? merge_cut(policy, run, done) : most;
 }
 

@@ -32,6 +32,7 @@
 
 #include "libpager/pager.h"
 
+#include "libpager/policy.h"
 #include "librt/sync.h"
 #include "libtrace/trace.h"
 
@@ -55,6 +56,7 @@ struct pager_request {
     vm_prot_t access; /* requests */
     uint64_t start;   /* cycles, when it was received; 0: not recorded */
     uint32_t number;  /* in the trace */
+    bool replying;    /* a request: its answer is on its way, and counted in pager->nreplying */
     uint8_t result;   /* errno value */
 
     /* Returns; in a request, `data` is the page that answers it. */
@@ -67,6 +69,8 @@ struct pager_request {
     bool dirty;
     bool kernel_copy;
     bool stored;    /* the store has all of it already */
+    bool borrowed;  /* to be given back when it is written (borrow.c) */
+    bool given;     /* it was: there is no data any more */
     bool overtaken; /* some of its pages are older than what was returned before it */
 };
 
@@ -100,6 +104,8 @@ enum pager_page_flags {
     PAGER_PAGE_GONE = 0x20,
     /* Pending, and its eviction has been notified: its data is history. */
     PAGER_PAGE_FREED = 0x40,
+    /* Pending, and the kernel gets it back when it is written. */
+    PAGER_PAGE_BORROWED = 0x80,
 };
 
 /* A page that could not be written (kept.c). */
@@ -126,6 +132,7 @@ struct pager_window {
     uint64_t watermark; /* completed: the last return that matters */
     size_t nleft;       /* completed: returns up to it, of pages of the window, that are not */
     bool copies;        /* the kernel keeps what it returns */
+    bool borrows;       /* it gets back what it returns */
     bool completed;
     void *storage; /* null, or itself: nobody waits, and completion frees it */
 };
@@ -149,12 +156,13 @@ struct pager {
     boolean_t may_cache;
     memory_object_copy_strategy_t copy_strategy;
     bool notify_on_evict;
+    bool borrows; /* syncs may borrow pages */
     mach_port_t control;
     mach_port_t name;
     unsigned int nchanging; /* changes of attributes that the kernel has not answered */
 
     struct pager_list todo[PAGER_WORK_COUNT]; /* requests to be served, returns to be written */
-    bool queued[PAGER_WORK_COUNT];            /* in the lane; or a worker is writing */
+    bool queued[PAGER_WORK_COUNT];            /* in the lane, which has a reference */
     struct pager *next[PAGER_WORK_COUNT];     /* in the lane */
     struct pager_list waiting;                /* reads of pages that are pending, or being copied */
 
@@ -164,8 +172,20 @@ struct pager {
     struct pager_kept *kept; /* their data, as far as there was room */
 
     struct pager_window *windows;
+    struct pager_giving *givings; /* pages that are being given back just now */
+    unsigned int nreplying;       /* pages that were read and are being supplied */
+
+    /* Writing (write.c). */
+    unsigned int nwriters_most; /* workers at a time */
+    unsigned int nwriters;
+    const struct pager_policy *policy; /* whose order returns are in */
+    struct pager_request *returns;     /* received before those in todo */
+    bool taking;                       /* a worker is picking from returns, the level unlocked */
+    vm_size_t backlog;                 /* bytes in returns and todo */
+    struct pager_writing *writings;    /* runs that were picked and are not completed */
+
     /* For policies. */
-    vm_size_t write_most; /* the longest write, for now */
+    vm_size_t write_most; /* the longest write, for now; atomic */
     bool contended;       /* somebody waits; atomic */
 
     uint64_t nreceived; /* returns */
@@ -278,10 +298,15 @@ void pager_page_set_error(struct pager_page *page, error_t error);
 void pager_error_report(struct pager *pager, error_t error);
 
 /*
- * request.c, write.c: what workers do with a list. => nothing locked.
+ * request.c, write.c: what workers do. => nothing locked, unless said otherwise.
  */
 void pager_requests_serve(struct pager *pager, struct pager_request *list);
-void pager_returns_write(struct pager *pager, struct pager_request *list);
+
+/* Write what has been returned to PAGER, run by run. => level locked, but not all the time. */
+void pager_returns_write(struct pager *pager);
+
+/* Whether one more worker, beside those there are, should write for PAGER. => level locked. */
+bool pager_wants_writer(const struct pager *pager);
 
 /*
  * return.c, request.c: parts of that.
@@ -293,6 +318,9 @@ bool pager_return_has(struct pager *pager, const struct pager_request *returned,
 
 /* RETURNED, a node, has been written as far as it could be. => nothing locked. */
 void pager_return_complete(struct pager *pager, struct pager_request *returned);
+
+/* REQUEST has been answered: record that, and free it. => nothing locked. */
+void pager_request_done(struct pager *pager, struct pager_request *request);
 
 /* Answer REQUEST with the page at request->data, which stays ours. => nothing locked. */
 void pager_request_answer(struct pager *pager, struct pager_request *request, boolean_t precious);
@@ -326,8 +354,32 @@ void pager_kept_drop_all(struct pager *pager);
 void pager_kept_retry(struct pager *pager, vm_offset_t offset, uint64_t end);
 
 /*
+ * borrow.c: pages that are moved out of memory and back.
+ */
+
+/* Whether a sync may borrow the pages from OFFSET on. => level locked. */
+bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Whether RETURNED, which was just received, is borrowed. => level locked. */
+bool pager_borrows(struct pager *pager, const struct pager_request *returned);
+
+/* The kernel is about to be asked to drop the pages from OFFSET on: those that are borrowed will
+   not be given back. False if some of them just are. => level locked. */
+bool pager_borrow_forget(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Give RUN, which has been written as far as it could be, back if it is borrowed, and all of it is
+   in the store, and is the newest that there is. => nothing locked. */
+void pager_give_back(struct pager *pager, struct pager_run *run);
+
+/*
  * lock.c: windows. => level locked.
  */
+
+/* Whether the kernel may be returning pages of this range for a sync that borrows them. */
+bool pager_windows_borrowing(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Either of these two: what is read of this range may be older than what the kernel is sending. */
+bool pager_windows_hold(struct pager *pager, vm_offset_t offset, vm_size_t length);
 
 /* Whether the kernel may have copies of pages of this range that it has not sent yet. */
 bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t length);

@@ -15,11 +15,13 @@
 
 #include "memory_object_server.h"
 
-static void pager_request_done(struct pager *pager, struct pager_request *request)
+void pager_request_done(struct pager *pager, struct pager_request *request)
 {
     pager_request_trace(pager, request);
     pager_right_drop(request->control);
     rt_mutex_lock(&pager->level->lock);
+    if (request->replying)
+        pager->nreplying--;
     pager_request_free(pager, request);
 }
 
@@ -34,7 +36,7 @@ bool pager_read_waits(struct pager *pager, const struct pager_request *request)
     const struct pager_page *page = pager_page_lookup(pager, request->offset);
 
     return page->npending > 0 || ((page->flags & (PAGER_PAGE_SUPPLIED | PAGER_PAGE_GONE)) != 0 &&
-                                  pager_windows_copying(pager, request->offset, request->length));
+                                  pager_windows_hold(pager, request->offset, request->length));
 }
 
 void pager_request_dispatch(struct pager *pager, struct pager_request *request)
@@ -176,8 +178,10 @@ static bool pager_read_note(struct pager *pager, struct pager_request *request, 
 
     rt_mutex_lock(&pager->level->lock);
     page = pager_page_lookup(pager, request->offset);
-    current = (page->flags & PAGER_PAGE_REQUESTED) != 0;
+    current = (page->flags & PAGER_PAGE_REQUESTED) != 0 && !pager_read_waits(pager, request);
     if (current) {
+        pager->nreplying++;
+        request->replying = true;
         page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
         if (error == 0)
             pager_page_supply(page);
@@ -185,6 +189,8 @@ static bool pager_read_note(struct pager *pager, struct pager_request *request, 
             pager_page_set_error(page, error);
         if (data)
             page->flags |= PAGER_PAGE_STORED;
+        else
+            page->flags &= (uint8_t)~PAGER_PAGE_STORED;
     } else {
         pager_request_dispatch(pager, request);
     }

@@ -27,6 +27,8 @@ static void pager_page_mark(struct pager_page *page, struct pager_request *reque
 {
     page->npending++;
     page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+    if (request->borrowed)
+        page->flags |= PAGER_PAGE_BORROWED;
     if ((page->flags & PAGER_PAGE_STORED) == 0)
         request->stored = false; /* precious data that was never written */
     if (request->kernel_copy) {
@@ -59,6 +61,7 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
     bool copying = pager_windows_copying(pager, request->offset, request->length);
 
     request->stored = !dirty;
+    request->borrowed = pager_borrows(pager, request);
     for (; page < end; page++) {
         if (dirty)
             page->flags &= (uint8_t)~PAGER_PAGE_STORED;
@@ -93,6 +96,7 @@ static void pager_return_queue(struct pager *pager, struct pager_request *reques
     pager_pending_add(pager, request);
     pager_return_mark(pager, request, dirty);
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
+    pager->backlog += request->length;
     pager_gather(pager, request->length);
 }
 
@@ -161,7 +165,8 @@ static void pager_return_unmark(struct pager *pager, struct pager_request *retur
     struct pager_page *end = page + returned->length / vm_page_size;
 
     for (; page < end; page++) {
-        page->npending--;
+        if (--page->npending == 0)
+            page->flags &= (uint8_t)~PAGER_PAGE_BORROWED;
         if ((page->flags & PAGER_PAGE_STALE) != 0)
             returned->result = page->error;
     }
@@ -197,7 +202,8 @@ static void pager_return_match(struct pager *pager, const struct pager_request *
     pager_list_init(&pager->waiting);
     for (; list != NULL; list = next) {
         next = list->next;
-        if (pager_read_waits(pager, list) || !pager_return_has(pager, returned, list->offset)) {
+        if (pager_read_waits(pager, list) || returned->given ||
+            !pager_return_has(pager, returned, list->offset)) {
             pager_request_dispatch(pager, list);
             continue;
         }

@@ -2,18 +2,32 @@
 /*
  * How returns are written.
  *
- * A worker comes with all returns that were queued for a pager. The policy (policy.h) picks those
- * that make up the next run and cuts the run into writes. What a bulk write leaves undone, for
- * whatever reason, is tried again page by page, so that one bad page costs one page. Each page's
- * result is noted as soon as it is known.
+ * Of all returns that are queued for a pager the policy (policy.h) picks those that make up the
+ * next run, and cuts the run into writes. What a bulk write leaves undone, for whatever reason, is
+ * tried again page by page, so that one bad page costs one page. Each page's result is noted as
+ * soon as it is known.
  *
  * What is received while a run is written joins the list before the next is picked, so that
  * neighbours meet; unless other pagers wait for a worker.
+ *
+ * Where the server allows it (pager_set_writers) a pager gets another worker when more is queued
+ * than the largest write holds: then the disk has its next command when it ends one. With less, the
+ * run that the other worker could pick would only be shorter than it is going to be. Runs are
+ * picked one at a time, and of two that overlap the older one first; so it is enough that a run
+ * waits for those that were picked before it and overlap it.
  */
 #include "libpager/private.h"
 
 #include "libpager/policy.h"
 #include "librt/log.h"
+
+/* A run that was picked and is not completed. */
+struct pager_writing {
+    struct pager_writing *next; /* picked later */
+    const struct pager_policy *policy;
+    struct pager_run run;
+    uint64_t end; /* of what is in its returns */
+};
 
 /* LENGTH bytes from OFFSET are in the store. */
 static void pager_note_written(struct pager *pager, vm_offset_t offset, vm_size_t length)
@@ -163,57 +177,8 @@ static void pager_run_write(struct pager *pager, const struct pager_policy *poli
                                     .count = count});
 }
 
-/* Cut off LIST before the first return that was overtaken, and return what follows. */
-static struct pager_request *pager_returns_split(struct pager_request **list)
-{
-    struct pager_request *rest;
-
-    while (*list != NULL && !(*list)->overtaken)
-        list = &(*list)->next;
-    rest = *list;
-    *list = NULL;
-    return rest;
-}
-
-/* Append to LIST what has been queued meanwhile, up to the first return that was overtaken. */
-static void pager_returns_refill(struct pager *pager, struct pager_request **list)
-{
-    struct pager_list *todo = &pager->todo[PAGER_WORK_WRITE];
-    struct pager_request *rest;
-
-    while (*list != NULL)
-        list = &(*list)->next;
-    rt_mutex_lock(&pager->level->lock);
-    if (pager->level->lanes[PAGER_WORK_WRITE].head == NULL) {
-        *list = todo->head;
-        rest = pager_returns_split(list);
-        todo->head = rest;
-        if (rest == NULL)
-            todo->tail = &todo->head;
-    }
-    rt_mutex_unlock(&pager->level->lock);
-}
-
-/* Write LIST as the policy says, and with MORE what is queued meanwhile. */
-static void pager_returns_run(struct pager *pager, struct pager_request *list, bool more)
-{
-    const struct pager_policy *policy = pager_policy_get();
-    struct pager_run run;
-
-    while (list != NULL) {
-        run = (struct pager_run){.pager = pager};
-        policy->take(&list, &run);
-        pager_run_write(pager, policy, &run);
-        pager_returns_complete(pager, run.returns);
-        if (policy->drop != NULL)
-            policy->drop(&run);
-        if (more && policy == pager_policy_get()) /* another may rely on the order of receipt */
-            pager_returns_refill(pager, &list);
-    }
-}
-
-/* Write what is not too old of RETURNED, some pages of which are. */
-static void pager_return_write_rest(struct pager *pager, struct pager_request *returned)
+/* Write RETURNED, some pages of which are older than what was returned before, without those. */
+static void pager_return_write_rest(struct pager *pager, const struct pager_request *returned)
 {
     uint32_t cause = trace_set_cause(returned->number);
     bool current;
@@ -226,20 +191,164 @@ static void pager_return_write_rest(struct pager *pager, struct pager_request *r
             pager_write_single(pager, returned->offset + done, returned->data + done);
     }
     trace_set_cause(cause);
-    pager_return_complete(pager, returned);
 }
 
-void pager_returns_write(struct pager *pager, struct pager_request *list)
+static void pager_writing_do(struct pager *pager, struct pager_writing *writing)
 {
-    struct pager_request *overtaken;
+    const struct pager_policy *policy = writing->policy;
 
-    while (list != NULL) {
-        overtaken = pager_returns_split(&list);
-        pager_returns_run(pager, list, overtaken == NULL);
-        list = overtaken;
-        if (overtaken != NULL) {
-            list = overtaken->next;
-            pager_return_write_rest(pager, overtaken);
-        }
+    if (policy == NULL)
+        pager_return_write_rest(pager, writing->run.returns);
+    else
+        pager_run_write(pager, policy, &writing->run);
+    pager_give_back(pager, &writing->run);
+    pager_returns_complete(pager, writing->run.returns);
+    if (policy != NULL && policy->drop != NULL)
+        policy->drop(&writing->run);
+}
+
+/* Move what may be joined to what is being written from todo: up to the first return that was
+   overtaken. => level locked, nobody picks. */
+static void pager_returns_refill(struct pager *pager)
+{
+    struct pager_list *todo = &pager->todo[PAGER_WORK_WRITE];
+    struct pager_request **tail = &pager->returns;
+
+    while (*tail != NULL)
+        tail = &(*tail)->next;
+    while (todo->head != NULL && !todo->head->overtaken) {
+        *tail = todo->head;
+        tail = &todo->head->next;
+        todo->head = todo->head->next;
+    }
+    *tail = NULL;
+    if (todo->head == NULL)
+        pager_list_init(todo);
+}
+
+/* Pick the return at the head of todo, which was overtaken. => level locked. */
+static void pager_pick_overtaken(struct pager *pager, struct pager_writing *writing)
+{
+    struct pager_list *todo = &pager->todo[PAGER_WORK_WRITE];
+    struct pager_request *returned = todo->head;
+
+    todo->head = returned->next;
+    if (todo->head == NULL)
+        pager_list_init(todo);
+    returned->next = NULL;
+    writing->policy = NULL;
+    writing->run.returns = returned;
+    writing->run.offset = returned->offset;
+}
+
+/* Have the policy pick. => level locked, but not meanwhile. */
+static void pager_pick_run(struct pager *pager, struct pager_writing *writing)
+{
+    writing->policy = pager->policy;
+    pager->taking = true;
+    rt_mutex_unlock(&pager->level->lock);
+    writing->policy->take(&pager->returns, &writing->run);
+    rt_mutex_lock(&pager->level->lock);
+    pager->taking = false;
+    rt_cond_broadcast(&pager->changed);
+}
+
+/* What is in WRITING's returns is queued no longer. => level locked. */
+static void pager_pick_note(struct pager *pager, struct pager_writing *writing)
+{
+    const struct pager_request *returned;
+
+    for (returned = writing->run.returns; returned != NULL; returned = returned->next) {
+        pager->backlog -= returned->length;
+        if ((uint64_t)returned->offset + returned->length > writing->end)
+            writing->end = (uint64_t)returned->offset + returned->length;
+    }
+}
+
+bool pager_wants_writer(const struct pager *pager)
+{
+    if (pager->nwriters == 0)
+        return true;
+    return pager->nwriters < pager->nwriters_most && pager->backlog >= pager_policy_merge_max();
+}
+
+/* Whether the calling worker should go on writing for PAGER. MORE: it has written. => level
+   locked. */
+static bool pager_writer_stays(const struct pager *pager, bool more)
+{
+    if (pager->backlog == 0)
+        return false;
+    if (pager->nwriters > 1 && pager->backlog < pager_policy_merge_max())
+        return false;
+    return !more || pager->returns != NULL || pager->level->lanes[PAGER_WORK_WRITE].head == NULL;
+}
+
+/* Pick what is to be written next. MORE: the calling worker has written. False when that is up to
+   others, or there is nothing. => level locked, but not all the time. */
+static bool pager_pick(struct pager *pager, struct pager_writing *writing, bool more)
+{
+    while (pager->taking)
+        rt_cond_wait(&pager->changed, &pager->level->lock);
+    if (!pager_writer_stays(pager, more))
+        return false;
+    if (pager->returns == NULL)
+        pager->policy = pager_policy_get();
+    if (pager->returns == NULL ||
+        (pager->policy == pager_policy_get() && pager->level->lanes[PAGER_WORK_WRITE].head == NULL))
+        pager_returns_refill(pager);
+    *writing = (struct pager_writing){.run = {.pager = pager}};
+    if (pager->returns == NULL)
+        pager_pick_overtaken(pager, writing);
+    else
+        pager_pick_run(pager, writing);
+    pager_pick_note(pager, writing);
+    return true;
+}
+
+/* Whether WRITING overlaps one that was picked before it. => level locked. */
+static bool pager_writing_waits(const struct pager *pager, const struct pager_writing *writing)
+{
+    const struct pager_writing *other = pager->writings;
+
+    while (other != writing &&
+           (other->end <= writing->run.offset || writing->end <= other->run.offset))
+        other = other->next;
+    return other != writing;
+}
+
+/* => level locked, but not all the time. */
+static void pager_writing_begin(struct pager *pager, struct pager_writing *writing)
+{
+    struct pager_writing **tail = &pager->writings;
+
+    while (*tail != NULL)
+        tail = &(*tail)->next;
+    *tail = writing;
+    while (pager_writing_waits(pager, writing))
+        rt_cond_wait(&pager->changed, &pager->level->lock);
+}
+
+/* => level locked. */
+static void pager_writing_end(struct pager *pager, const struct pager_writing *writing)
+{
+    struct pager_writing **link = &pager->writings;
+
+    while (*link != writing)
+        link = &(*link)->next;
+    *link = writing->next;
+    if (pager->writings != NULL)
+        rt_cond_broadcast(&pager->changed);
+}
+
+void pager_returns_write(struct pager *pager)
+{
+    struct pager_writing writing;
+
+    for (bool more = false; pager_pick(pager, &writing, more); more = true) {
+        pager_writing_begin(pager, &writing);
+        rt_mutex_unlock(&pager->level->lock);
+        pager_writing_do(pager, &writing);
+        rt_mutex_lock(&pager->level->lock);
+        pager_writing_end(pager, &writing);
     }
 }

@@ -7,12 +7,15 @@
 #include "librt/sync.h"
 #include "pager/fault.h"
 
+/* Writes of one object that may be under way at a time. */
+#define OBJECT_WRITERS 2u
+
 struct object {
     struct user_pager_info {
         uint64_t first_sector;
         vm_size_t size;
-        /* One byte a page: whether the store has it. Set by the pager's one writer, before the
-           page can be asked for again. */
+        /* One byte a page: whether the store has it. Set by who writes the page, before it can be
+           asked for again. */
         bool *written;
     } info;
     struct pager *pager;
@@ -73,6 +76,8 @@ static error_t object_init(struct object *object, struct port_bucket *bucket, vm
     if (object->pager == NULL)
         goto error_written;
     pager_set_object(object->pager, object->number);
+    pager_set_writers(object->pager, OBJECT_WRITERS);
+    pager_set_borrowing(object->pager, true);
     if (ports_create_port(bucket, object, &object->port) != 0)
         goto error_pager;
     return 0;

@@ -42,9 +42,9 @@ sub boot_is_right
 
 sub ext2_is_right
 {
-    my ($what, $boot, $merge_max) = @_;
+    my ($what, $boot, $merge_max, @checks) = @_;
 
-    boot_is_right($what, $boot, $merge_max, 'fsck', 'unmount');
+    boot_is_right($what, $boot, $merge_max, 'fsck', 'unmount', @checks);
 }
 
 # The default job.
@@ -87,6 +87,13 @@ writes_are('MERGE_MAX=300K', boot_of($run), 'layers', 72, 230_000);
 $run = run_make('verify', @quick, 'JOB=tests/system/jobs/verify.job');
 ends_with($run, 0, '1 boot, every check passed', 'a job that reads back ends with 0');
 boot_is_right('verify', boot_of($run), MIB, 'read_back');
+
+# What a sync has moved out of memory to be written is back when it is read.
+$run = run_make('back', @quick, 'JOB=tests/system/jobs/ext2-verify.job', 'SIZE=16M');
+ends_with($run, 0, '1 boot, every check passed', 'a file that is read back ends with 0');
+ext2_is_right('back', boot_of($run), MIB, 'read_back');
+is(boot_of($run)->{layers_file}{data_request}{count}, 16 * MIB / 4096, 'back: each page was asked for once');
+is(boot_of($run)->{layers_file}{store_read}{count}, 0, 'back: and none was read from the disk');
 
 # The plain loop beside it.
 $run = run_make('plain', @quick, 'JOB=tests/system/jobs/plain.job');

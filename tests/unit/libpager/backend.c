@@ -30,7 +30,9 @@ struct user_pager_info *backend_create(struct port_bucket *bucket, size_t npages
     upi->disk = calloc(npages, PAGE);
     upi->has = calloc(npages, sizeof(*upi->has));
     upi->bad = calloc(npages, sizeof(*upi->bad));
-    mock_check(upi->disk != NULL && upi->has != NULL && upi->bad != NULL);
+    upi->busy = calloc(npages, sizeof(*upi->busy));
+    upi->nwriters = 1;
+    mock_check(upi->disk != NULL && upi->has != NULL && upi->bad != NULL && upi->busy != NULL);
     pthread_mutex_init(&upi->lock, NULL);
     pthread_cond_init(&upi->changed, NULL);
     upi->pager = pager_create(upi, bucket, TRUE, MEMORY_OBJECT_COPY_NONE, notify);
@@ -53,6 +55,7 @@ void backend_destroy(struct user_pager_info *upi, struct mock_object *object)
     free(upi->disk);
     free(upi->has);
     free(upi->bad);
+    free(upi->busy);
     free(upi);
 }
 
@@ -90,6 +93,12 @@ void backend_step_writes(struct user_pager_info *upi, size_t count)
 
     backend_set(upi, nsteps, count);
     backend_await(upi, nwrites, before + count);
+}
+
+void backend_set_writers(struct user_pager_info *upi, unsigned int nwriters)
+{
+    pager_set_writers(upi->pager, nwriters);
+    backend_set(upi, nwriters, nwriters);
 }
 
 void backend_policy(const char *name)
@@ -149,11 +158,16 @@ static void backend_touch_below(struct user_pager_info *upi, size_t page, size_t
     }
 }
 
-/* The one writer of the pager begins. => locked; waits while writes are held. */
-static void backend_write_begin(struct user_pager_info *upi)
+/* A write begins: there are not too many, and no other writes one of these pages. => locked; waits
+   while writes are held. */
+static void backend_write_begin(struct user_pager_info *upi, size_t page, size_t count)
 {
-    mock_check(!upi->writing && !upi->cleared);
-    upi->writing = true;
+    mock_check(upi->nwriting < upi->nwriters && !upi->cleared);
+    upi->nwriting++;
+    for (size_t i = page; i < page + count; i++) {
+        mock_check(!upi->busy[i]);
+        upi->busy[i] = true;
+    }
     upi->nwaiting_writes++;
     pthread_cond_broadcast(&upi->changed);
     while (upi->hold_writes && upi->nsteps == 0)
@@ -163,9 +177,10 @@ static void backend_write_begin(struct user_pager_info *upi)
     upi->nwaiting_writes--;
 }
 
-static void backend_write_end(struct user_pager_info *upi)
+static void backend_write_end(struct user_pager_info *upi, size_t page, size_t count)
 {
-    upi->writing = false;
+    upi->nwriting--;
+    memset(upi->busy + page, 0, count * sizeof(*upi->busy));
     upi->nwrites++;
     pthread_cond_broadcast(&upi->changed);
     pthread_mutex_unlock(&upi->lock);
@@ -175,17 +190,19 @@ error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_ad
                           vm_size_t length, vm_size_t *written)
 {
     error_t error = 0;
-    size_t count = length / PAGE;
+    size_t first = offset / PAGE;
+    size_t npages = length / PAGE;
+    size_t count = npages;
     size_t done;
 
     mock_check(offset % PAGE == 0 && length % PAGE == 0 && length > 0);
     backend_touch_below(upi, offset / PAGE, count, true);
     pthread_mutex_lock(&upi->lock);
-    backend_write_begin(upi);
+    backend_write_begin(upi, first, npages);
     if (upi->no_bulk || upi->zero_progress) {
         *written = upi->no_bulk ? PAGE : 0; /* what is said with EOPNOTSUPP means nothing */
         error = upi->no_bulk ? EOPNOTSUPP : 0;
-        backend_write_end(upi);
+        backend_write_end(upi, first, npages);
         return error;
     }
     if (upi->bulk_most != 0 && count > upi->bulk_most / PAGE)
@@ -198,7 +215,7 @@ error_t pager_write_pages(struct user_pager_info *upi, vm_offset_t offset, vm_ad
     if (*written > upi->bulk_largest)
         upi->bulk_largest = *written;
     upi->nbulk++;
-    backend_write_end(upi);
+    backend_write_end(upi, first, npages);
     return error;
 }
 
@@ -209,13 +226,13 @@ error_t pager_write_page(struct user_pager_info *upi, vm_offset_t page, vm_addre
     mock_check(page % PAGE == 0);
     backend_touch_below(upi, page / PAGE, 1, true);
     pthread_mutex_lock(&upi->lock);
-    backend_write_begin(upi);
+    backend_write_begin(upi, page / PAGE, 1);
     upi->nsingle++;
     if (backend_store(upi, page / PAGE, (void *)buf, 1) == 0) {
         error = upi->bad[page / PAGE];
         upi->nfailed++;
     }
-    backend_write_end(upi);
+    backend_write_end(upi, page / PAGE, 1);
     return error;
 }
 
@@ -268,7 +285,7 @@ error_t pager_report_extent(struct user_pager_info *upi, vm_address_t *offset, v
 void pager_clear_user_data(struct user_pager_info *upi)
 {
     pthread_mutex_lock(&upi->lock);
-    mock_check(!upi->cleared && !upi->writing);
+    mock_check(!upi->cleared && upi->nwriting == 0);
     upi->cleared = true;
     upi->pager = NULL;
     pthread_cond_broadcast(&upi->changed);

@@ -25,17 +25,18 @@ struct user_pager_info {
     bool *has;      /* one a page: it was written once */
 
     /* How it behaves. */
-    bool no_bulk;         /* pager_write_pages says EOPNOTSUPP */
-    bool zero_progress;   /* pager_write_pages does nothing and says 0 */
-    vm_size_t bulk_most;  /* bytes that one bulk call writes at most; 0: all */
-    bool hold_writes;     /* writes wait */
-    size_t nsteps;        /* so many go on all the same */
-    bool hold_reads;      /* reads wait */
-    bool hold_evicts;     /* notices of eviction wait */
-    bool write_lock;      /* pages are supplied write-locked */
-    error_t read_error;   /* of every read */
-    error_t unlock_error; /* of every pager_unlock_page */
-    error_t *bad;         /* one a page: what writing it gives */
+    bool no_bulk;          /* pager_write_pages says EOPNOTSUPP */
+    bool zero_progress;    /* pager_write_pages does nothing and says 0 */
+    vm_size_t bulk_most;   /* bytes that one bulk call writes at most; 0: all */
+    bool hold_writes;      /* writes wait */
+    size_t nsteps;         /* so many go on all the same */
+    bool hold_reads;       /* reads wait */
+    bool hold_evicts;      /* notices of eviction wait */
+    bool write_lock;       /* pages are supplied write-locked */
+    error_t read_error;    /* of every read */
+    error_t unlock_error;  /* of every pager_unlock_page */
+    error_t *bad;          /* one a page: what writing it gives */
+    unsigned int nwriters; /* so many writes at a time are right (backend_set_writers) */
 
     /* An object of a lower level, of as many pages: each write of a page changes the same page
        there, each read reads it. */
@@ -54,8 +55,9 @@ struct user_pager_info {
     size_t nwaiting_reads;
     vm_size_t bulk_largest; /* bytes */
     vm_size_t bulk_last;
-    bool writing;
-    bool cleared; /* pager_clear_user_data was called */
+    unsigned int nwriting; /* writes under way */
+    bool *busy;            /* one a page: one of them writes it */
+    bool cleared;          /* pager_clear_user_data was called */
 };
 
 /* A level of its own, with NWORKERS workers, for the pagers of a test. */
@@ -106,6 +108,9 @@ void backend_step_writes(struct user_pager_info *upi, size_t count);
    again.
    => the pages behind both ends are nobody's while this goes on. */
 void backend_resize(struct user_pager_info *upi, size_t npages);
+
+/* Allow NWRITERS writes at a time. => nothing is being written. */
+void backend_set_writers(struct user_pager_info *upi, unsigned int nwriters);
 
 /* Use the policy called NAME. */
 void backend_policy(const char *name);

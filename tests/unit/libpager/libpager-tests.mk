@@ -6,7 +6,7 @@
 
 include servers/libpager/libpager.mk
 
-LIBPAGER_TESTS := call level merge model policy request return sync
+LIBPAGER_TESTS := borrow call level merge model policy request return sync writers
 LIBPAGER_TESTS_OUT := $(BUILD)/tests/unit/libpager
 LIBPAGER_TESTS_PARTS := $(LIBPAGER_SOURCES:%.c=servers/libpager/%) servers/librt/counter \
 	tests/unit/mock/kernel tests/unit/mock/memory tests/unit/mock/receive tests/unit/mock/rt \

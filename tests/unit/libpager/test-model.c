@@ -70,6 +70,15 @@ static void settle(void)
     } while (busy);
 }
 
+/* Have PAGER take its pages for ones that the store has nothing of: a sync may borrow them. */
+static void forget_stored(struct pager *pager)
+{
+    rt_mutex_lock(&pager->level->lock);
+    for (size_t i = 0; i < pager->npages; i++)
+        pager->pages[i].flags &= (uint8_t)~PAGER_PAGE_STORED;
+    rt_mutex_unlock(&pager->level->lock);
+}
+
 /*
  * One thread. A page whose write may have failed is suspect: it may give an error when it is read,
  * but never old data; unless its eviction was notified, which forgets the error.
@@ -225,6 +234,11 @@ static void model_resize(void)
     model.npages = npages;
 }
 
+static void model_forget(void)
+{
+    forget_stored(f.upi->pager);
+}
+
 static void model_remap(void)
 {
     mock_unmap(f.object);
@@ -250,6 +264,8 @@ static void model_behave(void)
     settle();
     backend_set(f.upi, no_bulk, random_below(&model.random, 4) == 0);
     backend_set(f.upi, bulk_most, random_below(&model.random, 4) * 7 * PAGE);
+    backend_set_writers(f.upi, 1 + (unsigned int)random_below(&model.random, 3));
+    pager_set_borrowing(f.upi->pager, random_below(&model.random, 4) != 0);
     random_policy(&model.random);
 }
 
@@ -259,7 +275,7 @@ static void model_step(void)
         model_write,     model_write,   model_write_run, model_write_run, model_read,
         model_read,      model_pageout, model_pageout,   model_pageout,   model_sync_some,
         model_sync_some, model_sync,    model_return,    model_flush,     model_remap,
-        model_fail,      model_behave,  model_resize,
+        model_fail,      model_behave,  model_resize,    model_forget,
     };
 
     steps[random_below(&model.random, sizeof(steps) / sizeof(steps[0]))]();
@@ -338,6 +354,7 @@ static void *many_syncer(void *arg)
     while (!many_stopped()) {
         size_t page = random_below(random, NPAGES);
 
+        forget_stored(many.upi[0]->pager);
         many_sync(random_below(random, NOBJECTS), page, 1 + random_below(random, NPAGES - page));
     }
     return NULL;
@@ -367,6 +384,8 @@ static void many_start(void)
     for (size_t i = 0; i < NOBJECTS; i++) {
         many.upi[i] = backend_create(f.bucket, NPAGES, i == 1);
         many.object[i] = mock_map(pager_get_port(many.upi[i]->pager), NPAGES);
+        backend_set_writers(many.upi[i], 3 - (unsigned int)i);
+        pager_set_borrowing(many.upi[i]->pager, true); /* of the first: the other wants notices */
     }
     for (size_t i = 0; i < NCLIENTS + NSYNCERS + 1; i++)
         many.random[i] = random_next(&seed);

@@ -93,6 +93,40 @@ for my $policy (@policies) {
         "$policy: and are a part of the machine's");
 }
 
+# --- Pictures -----------------------------------------------------------------------------------
+
+# The numbers at the end of the lines of a block of the script.
+sub block
+{
+    my ($script, $name) = @_;
+    my ($lines) = $script =~ /^\$\Q$name\E << END\n(.*?)^END$/ms;
+
+    return map { / (\d+)$/ } split /\n/, $lines // '';
+}
+
+($status, $text) = trace("NAME=$run->{name}", 'VIEW=plot');
+is($status, 0, 'plot has something to show') or diag($text);
+like($text, qr/^\Q$run->{folder}\E\/plots: sizes, latency, offset-page, offset-run128, each as/m,
+    'its files are named');
+for my $name (qw(sizes latency offset-page offset-run128)) {
+    my ($png, $svg) = map { read_file("$run->{folder}/plots/$name.$_") } qw(png svg);
+
+    like($png, qr/^\x89PNG\r\n\x1a\n/, "$name.png is a picture");
+    like($svg, qr/^<\?xml.*<\/svg>\s*$/s, "$name.svg is one, too, and whole");
+    cmp_ok(length $_, '<', 500_000, "$name: its size is sane") for $png, $svg;
+}
+my $script = read_file("$run->{folder}/plots/plots.gnuplot");
+for my $policy (@policies) {
+    my $layers = boot_of($run, $policy)->{layers};
+
+    for my $kind (qw(data_return store_write disk_write)) {
+        my $sum = 0;
+
+        $sum += $_ for block($script, "${kind}_$policy");
+        is($sum, $layers->{$kind}{count}, "$policy: the points stand for every $kind");
+    }
+}
+
 # --- The page -----------------------------------------------------------------------------------
 
 # The rows of VIEW=csv of the policy, as hashes.
@@ -227,10 +261,11 @@ my @zoomed = @{ $browser->value('[machbed.line.from, machbed.line.to]') };
 cmp_ok(abs(($zoomed[1] - $zoomed[0]) / ($span[1] - $span[0]) - 0.5), '<', 0.001,
     '+ shows half of the time');
 $browser->key('0');
-my $half = $browser->value('[(machbed.line.to - machbed.line.from) / machbed.line.span]')->[0];
-cmp_ok($half, '>', 1, '0 shows the whole run');
-$browser->click(place_of($browser, 'store_write', $store->{req}));
-is($browser->value('document.querySelector("#way tr.chosen").dataset.kind'), 'store_write',
+cmp_ok($browser->value('(machbed.line.to - machbed.line.from) / machbed.line.span'), '>', 1,
+    '0 shows the whole run');
+# The first of the disk's commands, which have no number of their own; or one of the same pixel.
+$browser->click(place_of($browser, 'disk_write', 0));
+is($browser->value('document.querySelector("#way tr.chosen").dataset.kind'), 'disk_write',
     'small requests can be clicked in a view of the whole run');
 
 ok(fits($browser, $_->[0], $_->[1]), "it fits a window of $_->[0] pixels" . ($_->[1] ? ', dark' : ''))

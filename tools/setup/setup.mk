@@ -6,7 +6,7 @@
 #   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
 HOST_TESTING := $(filter test test-long test-matrix,$(MAKECMDGOALS))
-HOST_LISTS := $(if $(HOST_TESTING),test uefi uefi32) $(filter uefi uefi32,$(FIRMWARE)) \
+HOST_LISTS := $(if $(HOST_TESTING),test plot uefi uefi32) $(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) \
 	$(if $(HOST_TESTING)$(filter trace all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp

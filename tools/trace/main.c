@@ -9,7 +9,7 @@
  *   links.c    the same, for all events             tracks.c   where on a time line an event is
  *   gauge.c    queues and free pages over time      output.c   files that views make
  *   thin.c     fewer events                         html-page.c  page/, in this program
- *   summary.c, request.c, latency.c, csv.c, perfetto.c, html.c  the views
+ *   summary.c, request.c, latency.c, csv.c, perfetto.c, html.c, plot.c  the views
  *
  * Warnings go to the standard error, so that the rows of csv can be piped.
  */

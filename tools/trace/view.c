@@ -8,12 +8,13 @@ const struct choice view_choices[] = {
     {"csv", "every event a row, the disk's commands among them"},
     {"perfetto", "a file for ui.perfetto.dev and chrome://tracing, for each policy"},
     {"html", "a page to look at in a browser: sizes, time line, offsets, latencies"},
+    {"plot", "pictures, PNG and SVG: sizes, latencies, offsets; by gnuplot"},
     {NULL, NULL},
 };
 
 /* In the same order. */
-static view_show_t *const view_shows[] = {view_summary, view_request,  view_latency,
-                                          view_csv,     view_perfetto, view_html};
+static view_show_t *const view_shows[] = {view_summary,  view_request, view_latency, view_csv,
+                                          view_perfetto, view_html,    view_plot};
 
 _Static_assert(sizeof(view_choices) / sizeof(view_choices[0]) ==
                    sizeof(view_shows) / sizeof(view_shows[0]) + 1,

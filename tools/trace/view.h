@@ -31,6 +31,7 @@ view_show_t view_latency;
 view_show_t view_csv;
 view_show_t view_perfetto;
 view_show_t view_html;
+view_show_t view_plot;
 
 /* The views' names; the first is what is shown if none is asked for. */
 extern const struct choice view_choices[];

@@ -268,7 +268,8 @@ static void a_log_without_events_is_not_usable(void **state)
     (void)state;
     synth_close(&synth, 0, 0);
     assert_int_equal(synth_load(&synth), STATUS_BAD_INPUT);
-    assert_contains(synth.failure.reason, "holds no events; was the run made with TRACE=text or TRACE=ctf?");
+    assert_contains(synth.failure.reason,
+                    "holds no events; was the run made with TRACE=text or TRACE=ctf?");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -243,6 +243,7 @@ static void views_are_found_by_their_names(void **state)
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "csv")), view_csv);
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "perfetto")), view_perfetto);
     assert_ptr_equal(view_lookup(choice_lookup(view_choices, "html")), view_html);
+    assert_ptr_equal(view_lookup(choice_lookup(view_choices, "plot")), view_plot);
     assert_null(choice_lookup(view_choices, "plots"));
 }
 

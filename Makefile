@@ -17,8 +17,8 @@ TARGETS := run trace test test-long test-matrix bench-ext2 bench-trace list help
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
 	FAIL_SECTOR=fail-sector FAIL_TIMES=fail-times FIRMWARE=firmware IMAGE=image JOB=job KEEP=keep \
-	MACHINE=machine MEDIUM=medium MEM=mem MERGE_MAX=merge-max \
-	NAME=name POLICY=policy SEED=seed SIZE=size TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
+	MACHINE=machine MEDIUM=medium MEM=mem MERGE_MAX=merge-max NAME=name POLICY=policy SEED=seed \
+	SIZE=size SYNC_EVERY=sync-every TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog
 # What chooses the kernel: kernel/kernel.mk.
 KERNEL_VARIABLES := VARIANT

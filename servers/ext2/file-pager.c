@@ -407,8 +407,10 @@ static error_t file_zero_tail(struct node *node)
 
     if (error != 0)
         return error;
-    return rt_guard_zero((char *)node->window + node->size,
-                         vm_page_size - node->size % vm_page_size);
+    error =
+        rt_guard_zero((char *)node->window + node->size, vm_page_size - node->size % vm_page_size);
+    node_note_change(node);
+    return error;
 }
 
 /* An error of a write-out that has come to light is kept for the next sync. */

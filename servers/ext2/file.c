@@ -26,8 +26,10 @@ static error_t file_write_locked(struct node *node, uint64_t offset, const void 
     if (error == 0)
         error = rt_guard_copy((char *)node->window + offset, data, wanted, &done);
     *length = done;
-    if (done > 0)
+    if (done > 0) {
+        node_note_change(node);
         error = ext2_inode_touch(node->inode, EXT2_TOUCH_MTIME);
+    }
     return error;
 }
 
@@ -112,7 +114,7 @@ error_t file_map(struct node *node, mach_port_t *memory_object)
 
     rt_rwlock_wrlock(&node->io_lock);
     error = node_memory_object(node, memory_object);
-    node->handed_out = true;
+    __atomic_store_n(&node->handed_out, true, __ATOMIC_RELAXED);
     rt_rwlock_wrunlock(&node->io_lock);
     return error;
 }

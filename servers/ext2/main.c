@@ -14,6 +14,7 @@
 #include "ext2/disk.h"
 #include "ext2/node.h"
 #include "ext2/rpc.h"
+#include "libpager/behind.h"
 #include "libpager/policy.h"
 #include "librt/config.h"
 #include "librt/demuxers.h"
@@ -60,6 +61,7 @@ kern_return_t S_server_report(mach_port_t port)
 
     if (port != server_root->port)
         return EOPNOTSUPP;
+    pager_behind_stop();
     error = server_unmount();
     rt_emit("check name=unmount result=\"%s\"", error == 0 ? "ok" : error_text(error));
     pager_counters_emit(rt_image.name);
@@ -127,6 +129,13 @@ static error_t server_serve(void)
     return error;
 }
 
+static error_t server_behind_setup(void)
+{
+    unsigned int seconds = (unsigned int)rt_config_u64("sync_every");
+
+    return seconds == 0 ? 0 : pager_behind_start(seconds, nodes_write_behind);
+}
+
 /* Why the mount failed: libext2 says more than an error number. */
 static const char *server_reason(error_t error)
 {
@@ -147,6 +156,8 @@ int main(int argc, char **argv)
     error = server_mount();
     if (error == 0)
         error = server_serve();
+    if (error == 0)
+        error = server_behind_setup();
     if (error != 0)
         rt_fail("cannot mount partition %d: %s", SERVER_PARTITION, server_reason(error));
     rt_service_register(rt_image.name, server_root->port);

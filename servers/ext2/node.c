@@ -490,12 +490,28 @@ error_t node_map(struct node *node, vm_size_t size)
     return 0;
 }
 
+void node_note_change(struct node *node)
+{
+    __atomic_store_n(&node->changed, true, __ATOMIC_RELEASE);
+}
+
+static struct pager *node_pager(struct node *node)
+{
+    struct pager *pager;
+
+    rt_rwlock_rdlock(&node->io_lock);
+    pager = node->pager;
+    rt_rwlock_rdunlock(&node->io_lock);
+    return pager;
+}
+
 /* => the caller has said that NODE is being synced. */
 static error_t node_sync_pager(struct node *node, struct pager *pager, bool wait)
 {
-    error_t error = pager_sync(pager, wait);
-    error_t write_error, settle_error;
+    error_t error, write_error, settle_error;
 
+    __atomic_store_n(&node->changed, false, __ATOMIC_RELEASE); /* what comes next sets it again */
+    error = pager_sync(pager, wait);
     if (!wait)
         return error;
     settle_error = file_settle(node);
@@ -507,12 +523,9 @@ static error_t node_sync_pager(struct node *node, struct pager *pager, bool wait
 
 error_t node_sync_data(struct node *node, bool wait)
 {
-    struct pager *pager;
+    struct pager *pager = node_pager(node);
     error_t error;
 
-    rt_rwlock_rdlock(&node->io_lock);
-    pager = node->pager;
-    rt_rwlock_rdunlock(&node->io_lock);
     if (pager == NULL)
         return 0;
     __atomic_add_fetch(&node->nsyncs, 1, __ATOMIC_RELAXED);
@@ -556,6 +569,52 @@ error_t nodes_sync(bool wait)
         first = error;
     error = disk_sync();
     return first == 0 ? error : first;
+}
+
+/* Whether NODE may have data that is only in memory. What clients do to a mapping nobody tells. */
+static bool node_may_be_dirty(struct node *node)
+{
+    return __atomic_load_n(&node->changed, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&node->handed_out, __ATOMIC_RELAXED);
+}
+
+/* As nodes_next, but only those that may be dirty: who has been idle for longest is not asked. */
+static struct node *nodes_next_dirty(struct node *node)
+{
+    struct node *next;
+
+    rt_mutex_lock(&nodes.lock);
+    next = node == NULL ? nodes.first : node->next;
+    while (next != NULL && (next->retiring || !node_may_be_dirty(next)))
+        next = next->next;
+    if (next != NULL)
+        node_ref(next);
+    rt_mutex_unlock(&nodes.lock);
+    if (node != NULL)
+        node_deref(node);
+    return next;
+}
+
+/* The mark goes before the kernel is asked, so that a change behind that sets it again. */
+static void node_write_behind(struct node *node)
+{
+    struct pager *pager = node_pager(node);
+    bool changed = __atomic_exchange_n(&node->changed, false, __ATOMIC_ACQ_REL);
+
+    if (pager != NULL && !pager_write_behind(pager) && changed)
+        node_note_change(node); /* for the next round */
+}
+
+void nodes_write_behind(void)
+{
+    error_t error;
+
+    for (struct node *node = nodes_next_dirty(NULL); node != NULL; node = nodes_next_dirty(node))
+        node_write_behind(node);
+    error = ext2_sync(nodes.fs);
+    if (error != 0)
+        rt_log("write-behind: the super block: error %d", error); /* the next sync says it too */
+    disk_write_behind();
 }
 
 /* => with the nodes' lock. */

@@ -56,6 +56,7 @@ struct node {
     vm_size_t window_size;     /* 0: not mapped */
     error_t write_error;       /* of a write-out, for the next sync to tell; atomic */
     unsigned int nsyncs;       /* of its data, under way; atomic */
+    bool changed;              /* by this server, and not synced since; atomic */
 
     struct rt_mutex write_lock;
     struct rt_rwlock alloc_lock;
@@ -153,6 +154,16 @@ error_t node_sync_data(struct node *node, bool wait);
 
 /* All data and all metadata. => blocks; no lock held; the first error, but does all it can. */
 error_t nodes_sync(bool wait);
+
+/* Bytes of NODE's memory were changed through the window. => does not block. */
+void node_note_change(struct node *node);
+
+/*
+ * Have what was changed be written out: data of files that nobody syncs just now, and that the
+ * kernel does not page out, and metadata if nobody syncs that. Errors are left for a sync.
+ * => blocks, but not until data is written; no lock held; from one thread.
+ */
+void nodes_write_behind(void);
 
 /* Give up all nodes, before the unmount. => no request is under way or comes. */
 void nodes_close(void);

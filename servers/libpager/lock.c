@@ -432,6 +432,25 @@ error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, 
     return pager_some_do(pager, start, len, MEMORY_OBJECT_RETURN_ALL, false, wait);
 }
 
+bool pager_write_behind(struct pager *pager)
+{
+    struct pager_range range = {.should_return = MEMORY_OBJECT_RETURN_ALL};
+    vm_address_t start;
+    vm_size_t size;
+    bool idle;
+
+    rt_mutex_lock(&pager->level->lock);
+    idle = pager->windows == NULL && pager->nreceived == pager->ncompleted &&
+           pager_report_extent(pager->upi, &start, &size) == 0;
+    if (idle) {
+        range.offset = start;
+        range.end = ((uint64_t)start + size + vm_page_size - 1) / vm_page_size * vm_page_size;
+        pager_range_run(pager, &range, false);
+    }
+    rt_mutex_unlock(&pager->level->lock);
+    return idle;
+}
+
 error_t pager_flush(struct pager *pager, int wait)
 {
     return pager_all_do(pager, MEMORY_OBJECT_RETURN_NONE, true, wait);

@@ -126,6 +126,14 @@ error_t pager_sync(struct pager *pager, int wait);
 error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, int wait);
 
 /*
+ * Have what was changed be written out, as pager_sync does without WAIT; unless PAGER's pages are
+ * being returned or written just now, because of a sync or because the kernel pages them out: who is
+ * at it need not be disturbed. Returns whether it was asked for.
+ * => as pager_sync without WAIT. An extension.
+ */
+bool pager_write_behind(struct pager *pager);
+
+/*
  * Drop the kernel's copy without writing it out: from now on the store's data counts, and errors
  * of earlier write-outs of these pages are forgotten (pager_get_error).
  * => as pager_sync.

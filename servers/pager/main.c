@@ -17,6 +17,7 @@
 #include "librt/ports.h"
 #include "librt/rt.h"
 #include "libtrace/trace.h"
+#include "libpager/behind.h"
 #include "libpager/policy.h"
 #include "pager/fault.h"
 #include "pager/object.h"
@@ -103,6 +104,7 @@ kern_return_t S_server_report(mach_port_t port)
 {
     if (port != server_port)
         return EOPNOTSUPP;
+    pager_behind_stop();
     pager_counters_emit(rt_image.name);
     store_report(pager_store, rt_image.name, 0);
     rt_threads_emit();
@@ -140,6 +142,14 @@ static void pager_store_setup(void)
     rt_log("%s has %" PRIu64 " sectors", device, store_size(pager_store));
 }
 
+static void pager_behind_setup(void)
+{
+    unsigned int seconds = (unsigned int)rt_config_u64("sync_every");
+
+    if (seconds > 0 && pager_behind_start(seconds, objects_write_behind) != 0)
+        rt_panic("no memory for the thread that writes behind");
+}
+
 static void pager_serve(void)
 {
     if (ports_create_bucket(&rpc_bucket) != 0 ||
@@ -159,6 +169,7 @@ int main(int argc, char **argv)
     pager_store_setup();
     if (objects_setup(pager_store, PAGER_WORKERS) != 0)
         rt_panic("no memory for the objects' threads");
+    pager_behind_setup();
     pager_serve();
     return 0;
 }

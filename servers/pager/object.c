@@ -21,6 +21,7 @@ struct object {
     struct pager *pager;
     mach_port_t port;
     unsigned int number;
+    struct object *next; /* of all; they live as long as the server */
 };
 
 static struct {
@@ -29,6 +30,7 @@ static struct {
     struct rt_mutex lock; /* guards what follows */
     uint64_t next_sector;
     unsigned int count;
+    struct object *first;
 } objects;
 
 error_t objects_setup(struct store *store, unsigned int nworkers)
@@ -97,11 +99,27 @@ error_t object_create(struct port_bucket *bucket, vm_size_t size, struct object 
     if (created == NULL)
         return ENOMEM;
     error = object_init(created, bucket, size);
-    if (error != 0)
+    if (error != 0) {
         free(created);
-    else
-        *object = created;
-    return error;
+        return error;
+    }
+    rt_mutex_lock(&objects.lock);
+    created->next = objects.first;
+    objects.first = created;
+    rt_mutex_unlock(&objects.lock);
+    *object = created;
+    return 0;
+}
+
+void objects_write_behind(void)
+{
+    struct object *object;
+
+    rt_mutex_lock(&objects.lock);
+    object = objects.first;
+    rt_mutex_unlock(&objects.lock);
+    for (; object != NULL; object = object->next)
+        pager_write_behind(object->pager);
 }
 
 mach_port_t object_port(const struct object *object)

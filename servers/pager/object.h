@@ -19,6 +19,10 @@ error_t objects_setup(struct store *store, unsigned int nworkers);
  */
 error_t object_create(struct port_bucket *bucket, vm_size_t size, struct object **object);
 
+/* Have what was changed of all objects be written out, but of those that are being synced or paged
+   out. Errors are left for a sync. => blocks, but not until it is written; from one thread. */
+void objects_write_behind(void);
+
 /* The receive right that stands for OBJECT in its bucket. => does not block. */
 mach_port_t object_port(const struct object *object);
 

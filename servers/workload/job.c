@@ -12,6 +12,7 @@
 #include "librt/log.h"
 #include "librt/rt.h"
 #include "librt/state.h"
+#include "librt/thread.h"
 #include "workload/clients.h"
 #include "workload/ops.h"
 #include "workload/plain.h"
@@ -54,6 +55,7 @@ void job_init(struct job *job)
     job->create = !job->reads && !rt_config_is("overwrite", "1");
     job->end_fsync = rt_config_is("end_fsync", "1");
     job->fsync_on_close = rt_config_is("fsync_on_close", "1");
+    job->linger = (unsigned int)rt_config_u64("linger");
     job->verify = rt_config_is("verify", "1");
     job->plain = rt_config_is("plain", "1");
     job->path = rt_config_find("filename");
@@ -285,6 +287,15 @@ static int job_compare(char *reason)
     return status;
 }
 
+/* Let time pass, which is no hang. */
+static void job_linger(const struct job *job)
+{
+    for (unsigned int i = 0; i < job->linger; i++) {
+        rt_sleep(1000);
+        rt_progress();
+    }
+}
+
 /* What the clock sees. */
 static int job_timed(const struct job *job, struct job_times *times, char *reason)
 {
@@ -295,8 +306,11 @@ static int job_timed(const struct job *job, struct job_times *times, char *reaso
     times->start_ns = rt_clock_ns();
     status = job->reads ? job_compare(reason) : clients_do(client_fill, reason);
     times->filled_ns = rt_clock_ns();
-    times->synced_ns = times->filled_ns;
     times->filled = status == 0;
+    if (status == 0)
+        job_linger(job);
+    times->sync_ns = rt_clock_ns();
+    times->synced_ns = times->sync_ns;
     if (status == 0 && job->end_fsync && !job->reads) {
         status = clients_do(client_sync, reason);
         times->synced_ns = rt_clock_ns();

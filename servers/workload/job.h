@@ -29,6 +29,7 @@ struct job {
     bool create;     /* the files are not there yet */
     bool end_fsync;
     bool fsync_on_close;
+    unsigned int linger; /* seconds */
     bool verify;
     bool plain;
     struct pattern pattern;
@@ -45,7 +46,8 @@ struct job_times {
     bool filled; /* else the job failed before */
     uint64_t start_ns;
     uint64_t filled_ns; /* all bytes are in memory */
-    uint64_t synced_ns; /* all bytes are written out, or filled_ns without end_fsync */
+    uint64_t sync_ns;   /* they are asked to be written out */
+    uint64_t synced_ns; /* they are, or sync_ns without end_fsync */
 };
 
 /* Read the configuration and make the pattern. => blocks; a failure is a panic. */

@@ -45,8 +45,8 @@ static void workload_emit(const struct job_times *times, const struct job *job)
     rt_emit("job name=%s fill_us=%" PRIu64 " sync_us=%" PRIu64 " runtime_us=%" PRIu64
             " bytes=%" PRIu64,
             rt_config_string("job"), (times->filled_ns - times->start_ns) / 1000,
-            (times->synced_ns - times->filled_ns) / 1000,
-            (times->synced_ns - times->start_ns) / 1000, (uint64_t)job->size);
+            (times->synced_ns - times->sync_ns) / 1000, (times->synced_ns - times->start_ns) / 1000,
+            (uint64_t)job->size);
 }
 
 static void workload_finish(int status, const char *reason)
@@ -66,6 +66,8 @@ static void workload_run(void)
 
     job_init(&job);
     status = job_run(&job, &times, reason);
+    if (rt_config_is("fault", "cut")) /* the power goes */
+        rt_end(RT_END_FAILED);
     if (times.filled)
         workload_emit(&times, &job);
     trace_report();

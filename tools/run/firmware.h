@@ -15,7 +15,8 @@ const char *firmware_qemu(const struct options *options);
 /* Check that the firmware's files are there. */
 int firmware_check(const struct options *options, struct failure *failure);
 
-/* What `-machine` needs for it behind the machine's name: "" or words, each with a comma in front. */
+/* What `-machine` needs for it behind the machine's name: "" or words, each with a comma in front.
+ */
 const char *firmware_machine_words(const struct options *options);
 
 /* Add its own options to QEMU's command line. */

@@ -60,10 +60,11 @@ static const struct choice job_engines[] = {
 };
 
 static const struct choice job_faults[] = {
-    {"none", NULL},     {"crash", NULL},       {"crash_pager", NULL}, {"assert", NULL},
-    {"panic", NULL},    {"hang", NULL},        {"claim", NULL},       {"stop", NULL},
-    {"die", NULL},      {"deadlock", NULL},    {"lost_reply", NULL},  {"lock_order", NULL},
-    {"lock_rpc", NULL}, {"level_order", NULL}, {"no_page", NULL},     {NULL, NULL},
+    {"none", NULL},       {"crash", NULL},    {"crash_pager", NULL}, {"assert", NULL},
+    {"panic", NULL},      {"hang", NULL},     {"claim", NULL},       {"stop", NULL},
+    {"die", NULL},        {"cut", NULL},      {"deadlock", NULL},    {"lost_reply", NULL},
+    {"lock_order", NULL}, {"lock_rpc", NULL}, {"level_order", NULL}, {"no_page", NULL},
+    {NULL, NULL},
 };
 
 static const struct choice job_bools[] = {
@@ -91,6 +92,8 @@ static const struct job_key job_keys[] = {
      "write out at the end, inside the clock"},
     {"fsync_on_close", JOB_BOOL, offsetof(struct job, fsync_on_close), job_bools, "0",
      "write each file out before the next is begun"},
+    {"linger", JOB_COUNT, offsetof(struct job, linger), NULL, "0",
+     "seconds to wait when all is written, before what comes next"},
     {"verify", JOB_BOOL, offsetof(struct job, verify), job_bools, "0",
      "read back and compare, outside the clock"},
     {"plain", JOB_BOOL, offsetof(struct job, plain), job_bools, "0",

@@ -27,6 +27,7 @@ struct job {
     uint64_t fragment; /* blocks of a hole, for fs=ext2; 0: free space is left as it is */
     uint64_t nrfiles;  /* files that share the bytes; 0 until job_resize: as many as clients */
     uint64_t numjobs;  /* clients that share the files */
+    uint64_t linger;   /* seconds between writing and what comes next */
     bool overwrite;
     bool end_fsync;
     bool fsync_on_close;

@@ -430,9 +430,10 @@ void machine_config_print(const struct options *options, const struct job *job,
                           const struct policy *policy, uint64_t seed, FILE *stream)
 {
     fprintf(stream,
-            "job=%s\npolicy=%s\nmerge_max=%" PRIu64 "\nseed=%" PRIu64 "\ndisk=%s\nservers=%s\n",
-            job->name, policy->choice.name, options->merge_bytes, seed, options->disk->device,
-            job_servers(job));
+            "job=%s\npolicy=%s\nmerge_max=%" PRIu64 "\nsync_every=%" PRIu64 "\nseed=%" PRIu64
+            "\ndisk=%s\nservers=%s\n",
+            job->name, policy->choice.name, options->merge_bytes, options->sync_every, seed,
+            options->disk->device, job_servers(job));
     job_print(job, stream);
     fprintf(stream, "watchdog=%" PRIu64 "\ntrace=%s\ntrace_events=", options->watchdog,
             options->trace->name);

@@ -247,6 +247,8 @@ static const struct options_spec options_specs[] = {
      "how pages become writes, a boot each (page,chunk2,run128,merge)"},
     {"merge-max", "BYTES", options_read_size, FIELD(merge_bytes), NULL,
      "largest write of policies that merge messages, to 4M (1M)"},
+    {"sync-every", "SECONDS", options_read_count, FIELD(sync_every), NULL,
+     "write out what was changed every so often, 0: only when asked (0)"},
     {"size", "BYTES", options_read_size, FIELD(size), NULL, "bytes, instead of what the job says"},
     {"disk", "KIND", options_read_disk, 0, NULL, "ahci, ide or ram (ahci; on amd64 ram)"},
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
@@ -388,6 +390,10 @@ static int options_sizes_check(const struct options *options, struct failure *fa
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--merge-max: %s is not a number of pages (4,096 bytes) up to %s",
                            SIZE_TEXT(options->merge_bytes), SIZE_TEXT(MERGE_MAX_BYTES));
+    if (options->sync_every > TIMEOUT_MAX_SECONDS)
+        return failure_set(failure, STATUS_BAD_INPUT,
+                           "--sync-every: %" PRIu64 " seconds are more than a day",
+                           options->sync_every);
     if (options->timeout > TIMEOUT_MAX_SECONDS)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "--timeout: %" PRIu64 " seconds are more than a day", options->timeout);

@@ -54,6 +54,7 @@ struct options {
     uint64_t fail_times;  /* so many requests of it, then it works again; 0: for good */
     uint64_t mem_bytes;
     uint64_t merge_bytes; /* the largest store_write of policies that merge messages */
+    uint64_t sync_every;  /* seconds between two rounds of write-behind; 0: there is none */
     uint64_t seed;        /* 0: a new one */
     uint64_t size;        /* 0: what the job says */
     uint64_t timeout;     /* seconds, for one boot */

@@ -258,6 +258,7 @@ static json_t *result_job(const struct boot *boot)
     json_object_set_new(object, "merge_max",
                         boot->policy->cap_bytes == 0 ? result_number(boot->options->merge_bytes)
                                                      : json_null());
+    json_object_set_new(object, "sync_every", result_number(boot->options->sync_every));
     json_object_set_new(object, "fs", json_string(boot->job->fs));
     json_object_set_new(object, "server", json_string(job_server(boot->job)));
     json_object_set_new(object, "block_size", result_positive(boot_block_bytes(boot)));

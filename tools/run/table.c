@@ -126,10 +126,14 @@ static struct layer table_workload(const struct boot *boot)
     return layer;
 }
 
-/* The write-out's time: the sync, or all there is if the job did not ask for one. */
-static uint64_t table_write_time(const struct console_job *job)
+/* The write-out's time: the sync, or all there is where it was not the sync alone that wrote. */
+static uint64_t table_write_time(const struct boot *boot)
 {
-    return job->sync_us != 0 ? job->sync_us : job->runtime_us;
+    const struct console_job *job = &boot->console.job;
+    bool in_sync =
+        job->sync_us != 0 && boot->options->sync_every == 0 && !boot->job->fsync_on_close;
+
+    return in_sync ? job->sync_us : job->runtime_us;
 }
 
 static bool table_kind_is_write(unsigned kind)
@@ -160,7 +164,7 @@ static bool table_row_make(struct table_row *row, const struct boot *boot, unsig
         row->layer = part == TABLE_ALL ? layer_kind_name((enum layer_kind)kind) : parts[part];
         row->counts = table_part_counts(boot, kind, part);
         row->microseconds =
-            table_kind_is_write(kind) && part != TABLE_META ? table_write_time(job) : 0;
+            table_kind_is_write(kind) && part != TABLE_META ? table_write_time(boot) : 0;
     }
     return row->counts.count != 0;
 }
@@ -348,6 +352,12 @@ static void table_fault_print(const struct options *options, FILE *stream)
     fputc('\n', stream);
 }
 
+static void table_behind_print(const struct options *options, FILE *stream)
+{
+    if (options->sync_every != 0)
+        fprintf(stream, "write-behind: every %s s\n", NUMBER_TEXT(options->sync_every));
+}
+
 static void table_machine_print(const struct options *options, FILE *stream)
 {
     fprintf(stream, "machine: %s, ", options->machine->name);
@@ -367,6 +377,7 @@ static void table_head_print(const struct run *run, FILE *stream)
 
     table_job_print(run, stream);
     table_machine_print(options, stream);
+    table_behind_print(options, stream);
     table_fault_print(options, stream);
     table_columns_print(stream);
 }

@@ -7,7 +7,7 @@
 include servers/libpager/libpager.mk
 
 EXT2_TESTS := $(patsubst tests/unit/ext2/test-%.c,%,$(wildcard tests/unit/ext2/test-*.c))
-EXT2_TESTS_THREADS := disk group model truncate
+EXT2_TESTS_THREADS := behind disk group model truncate
 EXT2_TESTS_OUT := $(BUILD)/tests/unit/ext2
 EXT2_TESTS_PARTS := $(patsubst %.c,%,$(filter-out servers/ext2/main.c servers/ext2/rpc.c, \
 	$(wildcard servers/ext2/*.c)) $(wildcard servers/libext2/*.c)) \

@@ -64,6 +64,17 @@ static void largest_merged_write_is_a_number_of_pages_up_to_4_mib(void **state)
     assert_refused("--merge-max 0", "is zero");
 }
 
+static void write_behind_is_off_unless_seconds_are_given(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), STATUS_SUCCESS);
+    assert_int_equal(options.sync_every, 0);
+    assert_int_equal(parse("--sync-every 5"), STATUS_SUCCESS);
+    assert_int_equal(options.sync_every, 5);
+    assert_refused("--sync-every often", "--sync-every: 'often' is not a number");
+    assert_refused("--sync-every 86401", "--sync-every: 86401 seconds are more than a day");
+}
+
 static void a_sector_that_fails_is_a_number_and_fails_for_good_or_so_often(void **state)
 {
     (void)state;
@@ -252,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_those_of_the_readme),
         cmocka_unit_test(largest_merged_write_is_a_number_of_pages_up_to_4_mib),
+        cmocka_unit_test(write_behind_is_off_unless_seconds_are_given),
         cmocka_unit_test(a_sector_that_fails_is_a_number_and_fails_for_good_or_so_often),
         cmocka_unit_test(blocks_have_one_of_three_sizes),
         cmocka_unit_test(an_image_has_its_own_size_and_blocks),

@@ -31,7 +31,7 @@ sub trace
 }
 
 my $run = run_make('views', 'JOB=jobs/default.job', 'SIZE=4M', 'POLICY=' . join(',', @policies),
-    'BOOT=direct', 'TRACE=text');
+    'BOOT=direct', 'TRACE=both');
 ends_with($run, 0, 'every check passed', 'a job records its requests');
 
 # --- Perfetto -----------------------------------------------------------------------------------
@@ -209,12 +209,14 @@ for my $policy (@policies) {
         is($number, $layers->{$kind}{count}, "$policy: the page has every $kind");
     }
 }
-my ($cell) = @{ $browser->value(
-    '[...document.querySelectorAll("#summary tr")].filter(row => row.cells[0].textContent.startsWith(' .
-    '"disk_write")).map(row => [...row.cells].slice(2).map(cell => cell.textContent))') };
-is_deeply($cell, [map { my $layer = boot_of($run, $_)->{layers}{disk_write};
+my %cells = map { shift @$_ => $_ } @{ $browser->value(
+    '[...document.querySelectorAll("#summary tbody tr")].map(row => [...row.cells].map(cell => ' .
+    'cell.textContent.trim())).map(([layer, server, ...cells]) => [`${layer}, ${server}`, ...cells])') };
+is_deeply($cells{'disk_write, ext2'}, [map { my $layer = boot_of($run, $_)->{layers}{disk_write};
         map { commas($_) } $layer->{count}, $layer->{avg}, $layer->{max} } @policies],
     'policies stand side by side, with what result.json says');
+is($cells{'disk_read, ext2'}[0] + $cells{"disk_read, nobody\x{2019}s"}[0],
+    boot_of($run, 'page')->{layers}{disk_read}{count}, 'the kernel\'s own commands are counted, too');
 
 # The second policy is chosen, and a write is searched for, shown close up, and clicked.
 my @events = rows('run128');
@@ -273,5 +275,31 @@ ok(fits($browser, $_->[0], $_->[1]), "it fits a window of $_->[0] pixels" . ($_-
 cmp_ok(length $browser->picture, '>', 50_000, 'a picture of it is not empty');
 is_deeply([$browser->errors], [], 'nothing went wrong in the page meanwhile');
 $browser->quit;
+
+# --- The other form -----------------------------------------------------------------------------
+
+# The text log says the same as CTF, which is read where there is both.
+my @files = map { "$run->{folder}/$_" } 'page/perfetto.json', 'run128/perfetto.json', 'trace.html',
+    'plots/plots.gnuplot';
+my %of_ctf = map { $_ => read_file($_) } @files;
+for my $policy (@policies) {
+    rename "$run->{folder}/$policy/ctf", "$run->{folder}/$policy/ctf-moved" or die "ctf: $!";
+}
+for my $view (qw(perfetto html plot)) {
+    ($status, $text) = trace("NAME=$run->{name}", "VIEW=$view");
+    is($status, 0, "$view shows a text log") or diag($text);
+}
+ok(length $of_ctf{$_} && read_file($_) eq $of_ctf{$_}, "$_ is the same as of CTF") for @files;
+
+# --- What is refused ----------------------------------------------------------------------------
+
+($status, $text) = trace("NAME=$run->{name}", 'VIEW=pictures');
+ok($status == 2 && $text =~ /^machbed: status 2: --view: unknown value 'pictures'; there are: .*plot$/m,
+    'an unknown view is refused with the list') or diag($text);
+mkdir "$run->{folder}/page/perfetto.json.unfinished";
+($status, $text) = trace("NAME=$run->{name}", 'VIEW=perfetto');
+rmdir "$run->{folder}/page/perfetto.json.unfinished";
+ok($status == 2 && $text =~ /^machbed: status 2: \S+perfetto\.json\S* cannot be written: /m,
+    'a file that cannot be written is one error') or diag($text);
 
 done_testing();

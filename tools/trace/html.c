@@ -217,11 +217,15 @@ static void html_row(const struct html *html, const struct latency_row *row)
     fputs(",\"server\":", html->stream);
     output_json_word(html->stream, row->srv);
     fprintf(html->stream,
-            ",\"waits\":%s,\"count\":%zu,\"bytes\":%" PRIu64 ",\"largest\":%" PRIu64
-            ",\"p50\":%" PRIu64 ",\"p90\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"max\":%" PRIu64,
-            row->waits ? "true" : "false", row->count, row->sizes.bytes, row->sizes.max,
-            latency_percentile(row, 50), latency_percentile(row, 90), latency_percentile(row, 99),
-            latency_percentile(row, 100));
+            ",\"waits\":%s,\"count\":%zu,\"requests\":%" PRIu64 ",\"bytes\":%" PRIu64
+            ",\"largest\":%" PRIu64,
+            row->waits ? "true" : "false", row->count, row->sizes.count, row->sizes.bytes,
+            row->sizes.max);
+    if (row->count != 0)
+        fprintf(html->stream,
+                ",\"p50\":%" PRIu64 ",\"p90\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"max\":%" PRIu64,
+                latency_percentile(row, 50), latency_percentile(row, 90),
+                latency_percentile(row, 99), latency_percentile(row, 100));
     html_hist(html, &row->sizes);
     fputs("}", html->stream);
 }

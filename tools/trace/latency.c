@@ -43,17 +43,18 @@ static struct latency_row *latency_row_get(struct latency *latency, const struct
     return &latency->rows[i];
 }
 
-static void latency_time_add(struct latency *latency, const struct event *event, bool waits,
-                             size_t boot)
+static void latency_add(struct latency *latency, const struct event *event, bool waits, size_t boot)
 {
     struct latency_row *row = latency_row_get(latency, event, waits, boot);
 
     if (row == NULL)
         return;
-    row->times = log_grow(row->times, row->count, sizeof(*row->times));
-    row->times[row->count++] = waits ? event->wait : event->dur;
     if ((event->keys & EVENT_HAS_LEN) != 0)
         layer_add(&row->sizes, event->len);
+    if ((event->keys & EVENT_HAS_DUR) == 0)
+        return;
+    row->times = log_grow(row->times, row->count, sizeof(*row->times));
+    row->times[row->count++] = waits ? event->wait : event->dur;
 }
 
 static void latency_collect(struct latency *latency, const struct record *record, size_t boot)
@@ -61,10 +62,9 @@ static void latency_collect(struct latency *latency, const struct record *record
     for (size_t i = 0; i < record->count; i++) {
         const struct event *event = &record->events[i];
 
-        if ((event->keys & EVENT_HAS_DUR) != 0)
-            latency_time_add(latency, event, false, boot);
+        latency_add(latency, event, false, boot);
         if ((event->keys & EVENT_HAS_WAIT) != 0)
-            latency_time_add(latency, event, true, boot);
+            latency_add(latency, event, true, boot);
     }
 }
 
@@ -103,6 +103,12 @@ static double latency_us(const struct latency_row *row, unsigned percent)
     return (double)latency_percentile(row, percent) / 1000;
 }
 
+static void latency_row_sort(struct latency_row *row)
+{
+    if (row->count != 0)
+        qsort(row->times, row->count, sizeof(*row->times), latency_times_compare);
+}
+
 static bool latency_is_same_group(const struct latency_row *a, const struct latency_row *b)
 {
     return a->kind == b->kind && a->waits == b->waits && strcmp(a->srv, b->srv) == 0 &&
@@ -127,9 +133,10 @@ static void latency_print(const struct view_case *view, const struct latency *la
     fprintf(view->stream, "microseconds  %-15s%-9s%-8s%8s %10s %10s %10s %11s\n", "operation",
             "server", "policy", "count", "p50", "p90", "p99", "largest");
     for (size_t i = 0; i < latency->count; i++) {
-        bool first = i == 0 || !latency_is_same_group(&latency->rows[i - 1], &latency->rows[i]);
+        const struct latency_row *row = &latency->rows[i];
 
-        latency_row_print(view, &latency->rows[i], first);
+        if (row->count != 0)
+            latency_row_print(view, row, i == 0 || !latency_is_same_group(row - 1, row));
     }
 }
 
@@ -143,8 +150,7 @@ struct latency *latency_create(const struct view_case *view)
         latency_collect(latency, &view->records[i], i);
     qsort(latency->rows, latency->count, sizeof(latency->rows[0]), latency_rows_compare);
     for (size_t i = 0; i < latency->count; i++)
-        qsort(latency->rows[i].times, latency->rows[i].count, sizeof(*latency->rows[i].times),
-              latency_times_compare);
+        latency_row_sort(&latency->rows[i]);
     return latency;
 }
 

@@ -14,9 +14,10 @@ struct latency_row {
     const char *srv;
     const char *what;
     size_t boot;     /* place in the view's records */
-    uint64_t *times; /* nanoseconds, sorted; those of a command that is nobody's are not known */
+    uint64_t *times; /* nanoseconds, sorted, of the requests whose time is known: a command of the
+                        disk that is nobody's, and then its server is "", has none */
     size_t count;
-    struct layer sizes; /* of the same requests, as far as they have a size */
+    struct layer sizes; /* of all requests that have a size */
 };
 
 struct latency {
@@ -31,7 +32,7 @@ struct latency *latency_create(const struct view_case *view);
 void latency_free(struct latency *latency);
 
 /* The smallest time, in nanoseconds, that PERCENT of 100 requests do not exceed: one that occurred.
- */
+   => the row has a time. */
 uint64_t latency_percentile(const struct latency_row *row, unsigned percent);
 
 #endif

@@ -99,7 +99,7 @@ static void plot_group_title(const struct plot *plot, const struct plot_group *g
         fputc(' ', plot->stream);
     plot_text(plot, row->what);
     fputs(row->waits ? " wait, " : ", ", plot->stream);
-    plot_text(plot, row->srv);
+    plot_text(plot, row->srv[0] == '\0' ? "nobody's" : row->srv);
     fputs("\"\n", plot->stream);
 }
 

@@ -167,6 +167,18 @@ function bytesText(bytes) {
     return `${commas(bytes)} ${units[unit]}`;
 }
 
+/* The same in the largest unit, with a fraction: 526848 K is 514.5 M. */
+function bytesMark(bytes) {
+    const units = ['B', 'K', 'M', 'G', 'T'];
+    let unit = 0;
+
+    while (bytes >= 1024 && unit < 4) {
+        bytes /= 1024;
+        unit++;
+    }
+    return `${Number(bytes.toFixed(3))} ${units[unit]}`;
+}
+
 const timeUnits = [[1, 'ns'], [1e3, '\u00b5s'], [1e6, 'ms'], [1e9, 's']];
 
 /* The unit for times that are up to NS long. */

@@ -7,6 +7,11 @@ function layerOf(row) {
     return given.kinds.findIndex(kind => kind.name === row.kind);
 }
 
+/* A command of the disk that nobody asked for is the kernel's own: it reads the partition table. */
+function serverOf(row) {
+    return row.server === '' ? 'nobody\u2019s' : row.server;
+}
+
 function rowKey(row) {
     return `${row.kind} ${row.what} ${row.server} ${row.waits}`;
 }
@@ -38,7 +43,7 @@ function summaryTimes(boots) {
 function summaryCells(row) {
     if (row === undefined)
         return ['', '', ''];
-    return [commas(row.count), commas(row.bytes / row.count), commas(row.largest)];
+    return [commas(row.requests), commas(row.bytes / row.requests), commas(row.largest)];
 }
 
 function summaryShow(boots) {
@@ -53,7 +58,7 @@ function summaryShow(boots) {
     document.getElementById('summary').replaceChildren(element('thead', {}, names, heads),
         element('tbody', {}, ...rows.map(row => element('tr', {},
             element('th', {scope: 'row'}, `${row.kind} ${row.what}`),
-            element('td', {class: 'word'}, row.server),
+            element('td', {class: 'word'}, serverOf(row)),
             ...boots.flatMap((boot, at) => summaryCells(row.of[at]).map((cell, column) =>
                 element('td', column === 0 ? {class: 'first'} : {}, cell))))), ...summaryTimes(boots)));
 }
@@ -89,9 +94,9 @@ function sizesFigure(row, low, high) {
     const floor = sizesHeight - sizesBottom;
     const y = count => floor - count / most * (floor - 8);
     const labelled = Math.ceil(40 / step);
-    const average = commas(row.bytes / row.count);
+    const average = commas(row.bytes / row.requests);
     const chart = svg('svg', {viewBox: `0 0 ${sizesWidth} ${sizesHeight}`, role: 'img',
-        'aria-label': `Sizes of ${commas(row.count)} requests, ${average} bytes on average`},
+        'aria-label': `Sizes of ${commas(row.requests)} requests, ${average} bytes on average`},
     ...sizesMarks(most, y));
 
     for (let at = low; at <= high; at++) {
@@ -109,7 +114,7 @@ function sizesFigure(row, low, high) {
     chart.append(svg('text', {x: sizesWidth - 2, y: sizesHeight - 3, 'text-anchor': 'end'},
         'bytes of a request'), svg('text', {x: 2, y: sizesHeight - 3}, 'requests'));
     return element('figure', {}, element('figcaption', {}, `${row.kind} ${row.what}`,
-        element('small', {}, `${row.server}: ${commas(row.count)} requests, average ${average} B`)), chart);
+        element('small', {}, `${serverOf(row)}: ${commas(row.requests)} requests, average ${average} B`)), chart);
 }
 
 function sizesShow(boot) {
@@ -119,6 +124,8 @@ function sizesShow(boot) {
     rows.sort((a, b) => layerOf(a) - layerOf(b));
     document.getElementById('sizes').replaceChildren(
         ...rows.map(row => sizesFigure(row, low, high)));
+    if (rows.length === 0)
+        document.getElementById('sizes').append('Nothing was recorded that has a size.');
 }
 
 /* --- Offset over time ------------------------------------------------------------------------- */
@@ -192,7 +199,7 @@ class Places {
     drawAxes(draw, gutter, plot) {
         draw.fillStyle = colours.get('faint');
         for (const mark of marksOf(this.low, this.high, 4, true)) {
-            const text = bytesText(mark);
+            const text = bytesMark(mark);
 
             draw.fillStyle = colours.get('line');
             draw.fillRect(gutter, this.y(mark), plot, 1);
@@ -241,7 +248,8 @@ function placesMake(boot, line) {
 
     document.getElementById('places').replaceChildren(...panels.map(places => places.figure));
     legendMake(document.getElementById('places-legend'), kinds);
-    document.getElementById('places-legend').append('hollow: metadata');
+    document.getElementById('places-legend').append(
+        panels.length > 0 ? 'hollow: metadata' : 'Nothing was recorded that has a place and a time.');
     return panels;
 }
 
@@ -288,7 +296,7 @@ function latencyRows(row, boots, chosen, low, high) {
     boots.forEach((boot, at) => {
         const of = row.of[at];
 
-        if (of === undefined)
+        if (of === undefined || of.count === 0)
             return;
         const what = `${row.what}${row.kind.startsWith('disk_') ? 'at most' : row.waits ? ' wait' : ''}`;
 
@@ -304,7 +312,7 @@ function latencyRows(row, boots, chosen, low, high) {
 }
 
 function latencyShow(boots, chosen) {
-    const rows = rowsAll(boots);
+    const rows = rowsAll(boots).filter(row => row.of.some(of => of.count > 0));
     const [low, high] = latencyRange(rows);
     const words = ['layer', 'operation', 'server', 'policy'];
 

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# trace.sh N FILE RUNNER OPTIONS...: what recording every event costs.
+# trace.sh N FORMS FILE RUNNER OPTIONS...: what recording every event costs.
 #
-# Runs the job N times without and N times with a trace, in turns, the order changing each time, so
-# that what changes on the host meanwhile meets both. Compared are the medians of runtime_us, the
-# job's measured part; printing the events comes behind it, and is shown apart. FILE gets the table
-# and, behind it, each run's figures.
+# Runs the job N times without a trace and N times with each of FORMS ("text ctf"), in turns, each
+# round beginning with another, so that what changes on the host meanwhile meets all. Compared are
+# the medians of runtime_us, the job's measured part; giving the events out comes behind it, and is
+# shown apart. FILE gets the table and, behind it, each run's figures.
 set -eu
 
-n=$1 file=$2
-shift 2
+n=$1 modes="off $2" file=$3
+shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -50,10 +50,11 @@ run()
         END { show() }' "$build/runs/bench-trace-$mode/result.json" >> "$work/samples"
 }
 
-# table: medians, what lies between the fastest and the slowest, and the ratio of the medians.
+# table: medians, what lies between the fastest and the slowest, and the ratio of the medians to that
+# without a trace.
 table()
 {
-    sort -k1,1 -k2,2 -k3,3n "$work/samples" | awk '
+    sort -k1,1 -k2,2 -k3,3n "$work/samples" | awk -v modes="$modes" '
         function ms(us) { return sprintf("%.1f", us / 1000) }
         function median(key, n) {
             n = count[key]
@@ -65,23 +66,42 @@ table()
         {
             key = $1 " " $2
             at[key, ++count[key]] = $3
-            policies[$1] = 1
+            if (!seen[$1]++)
+                policies[++npolicies] = $1
             events[key] = $4
             dropped[key] += $5
             drain[key] += $6
         }
         END {
-            printf "%-9s %5s %26s %26s %7s %8s %8s %9s\n", "policy", "runs", "TRACE=off, ms",
-                "TRACE=text, ms", "ratio", "events", "dropped", "drain, s"
-            for (policy in policies) {
-                off = policy " off"; text = policy " text"
-                printf "%-9s %5d %26s %26s %7.3f %8d %8d %9.1f\n", policy, count[text],
-                    column(off), column(text), median(text) / median(off), events[text],
-                    dropped[text], drain[text] / count[text] / 1e6
-            }
-        }' > "$work/table"
-    head -n 1 "$work/table"
-    tail -n +2 "$work/table" | sort
+            printf "%-9s %-5s %5s %28s %7s %8s %8s %9s\n", "policy", "TRACE", "runs", "runtime, ms",
+                "ratio", "events", "dropped", "drain, s"
+            nmodes = split(modes, mode)
+            for (p = 1; p <= npolicies; p++)
+                for (m = 1; m <= nmodes; m++) {
+                    key = policies[p] " " mode[m]
+                    printf "%-9s %-5s %5d %28s %7.3f %8d %8d %9.2f\n", policies[p], mode[m],
+                        count[key], column(key), median(key) / median(policies[p] " off"),
+                        events[key], dropped[key], drain[key] / count[key] / 1e6
+                }
+        }'
+}
+
+# round I COMMAND...: a run in each mode, beginning with the Ith.
+round()
+{
+    before='' after='' first=$1 at=0
+    shift
+    for mode in $modes; do
+        if test "$at" -lt $((first % $(echo "$modes" | wc -w))); then
+            after="$after $mode"
+        else
+            before="$before $mode"
+        fi
+        at=$((at + 1))
+    done
+    for mode in $before $after; do
+        run "$mode" "$@"
+    done
 }
 
 : > "$work/samples"
@@ -89,13 +109,7 @@ i=0
 while test "$i" -lt "$n"; do
     i=$((i + 1))
     echo "machbed: round $i of $n" >&2
-    if test $((i % 2)) = 1; then
-        run off "$@"
-        run text "$@"
-    else
-        run text "$@"
-        run off "$@"
-    fi
+    round "$i" "$@"
 done
 mkdir -p "$(dirname "$file")"
 {

@@ -230,6 +230,20 @@ static void a_write_that_the_disk_did_not_get_is_a_difference(void **state)
     assert_summary(STATUS_FAILED, "differs: 1 store call wants more than the disk was asked for");
 }
 
+static void a_store_without_a_disk_asks_none(void **state)
+{
+    json_t *layers;
+
+    (void)state;
+    synth_event(&synth, 2000000000, 1000000, "store_write",
+                "srv=pager thr=w req=200 by=0 len=32768 sec=9999 cls=file res=0");
+    count("store_write", 1);
+    synth_close(&synth, 1, 0);
+    layers = json_object_get(synth.job, "layers");
+    assert_int_equal(json_object_set_new(layers, "disk_write", json_null()), 0);
+    assert_summary(STATUS_SUCCESS, "no difference");
+}
+
 static void a_trace_of_the_disk_that_is_damaged_is_not_compared(void **state)
 {
     (void)state;
@@ -291,6 +305,7 @@ int main(void)
         TEST(blocks_that_hold_both_classes_have_no_class),
         TEST(without_a_result_there_is_nothing_to_compare),
         TEST(a_write_that_the_disk_did_not_get_is_a_difference),
+        TEST(a_store_without_a_disk_asks_none),
         TEST(a_trace_of_the_disk_that_is_damaged_is_not_compared),
         TEST(the_table_has_a_row_for_each_server_class_and_layer),
         TEST(a_log_without_events_is_not_usable),

@@ -75,6 +75,17 @@ t_says "on another system, what is missing is listed" 2 "missing here: two three
     setup "$t_dir/packages"
 t_true "on another system that has all of it, all is well" setup "$t_dir/nothing"
 
+# asked TARGET...: make TARGET on another system, which has all but what reads a trace
+asked()
+{
+    echo 'trace reader no-such-program' > "$t_dir/readers"
+    MACHBED_PACKAGES=$t_dir/readers MACHBED_OS_RELEASE=/dev/null make "$@"
+}
+
+t_says "TRACE=ctf asks for what reads it" 2 "missing here: reader" asked run TRACE=ctf
+t_says "so does make trace" 2 "missing here: reader" asked trace
+t_true "no other run does" asked run DRY=1 NAME=setup-dry
+
 # debian SUDO: a Debian 12 on which we are not root, and where sudo is the program SUDO
 debian()
 {

@@ -26,6 +26,7 @@ static void every_line_of_the_protocol_is_understood(void **state)
     (void)state;
     console_feed(&console, "machbed start server=pager");
     console_feed(&console, "machbed tsc hz=2494141000");
+    console_feed(&console, "machbed mark ns=1909919437");
     console_feed(&console, "machbed job name=pager fill_us=2718281 sync_us=314159 "
                            "runtime_us=3141592 bytes=134217728");
     console_feed(&console, "machbed plain bytes=134217728 us=740000");
@@ -38,8 +39,9 @@ static void every_line_of_the_protocol_is_understood(void **state)
     console_feed(&console, "machbed check name=content result=ok");
     console_feed(&console, "machbed trace server=pager events=67586 dropped=3 drain_us=21415926");
     console_feed(&console, "machbed end status=0 reason=\"every request was answered\"");
+    assert_int_equal(console.mark_ns, 1909919437);
     assert_string_equal(console.broken, "");
-    assert_int_equal(console.lines, 10);
+    assert_int_equal(console.lines, 11);
     assert_true(console.plain.said);
     assert_int_equal(console.plain.bytes, 134217728);
     assert_int_equal(console.plain.us, 740000);
@@ -122,6 +124,7 @@ static void a_line_that_breaks_the_rules_is_reported_by_its_number(void **state)
         {"machbed start server=", "malformed"},
         {"machbed start name=pager", "lacks 'server='"},
         {"machbed tsc hz=fast", "malformed"},
+        {"machbed mark", "lacks 'ns='"},
         {"machbed job name=a fill_us=1 sync_us=2 bytes=3", "lacks 'runtime_us='"},
         {"machbed job name=a sync_us=2 fill_us=1 runtime_us=3 bytes=3", "lacks 'fill_us='"},
         {"machbed job name=a fill_us=-1 sync_us=2 runtime_us=3 bytes=3", "malformed"},

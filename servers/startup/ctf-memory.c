@@ -30,8 +30,7 @@
 #define PCI_BAR_MASK      (~0xfu)
 
 #define CTF_MEMORY_ID  0x11101af4u /* QEMU, docs/specs/ivshmem-spec */
-#define CTF_MEMORY_END 0xfc000000u /* of PCI's addresses; interrupt controllers and flash follow   \
-                                    */
+#define CTF_MEMORY_END 0xfc000000u /* of PCI's addresses: interrupt controllers follow */
 #define CTF_MEMORY_LOW (CTF_MEMORY_END - CTF_MEMORY_BYTES)
 
 static uint32_t pci_read(unsigned int reg)

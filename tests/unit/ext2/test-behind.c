@@ -135,6 +135,9 @@ SERVER_TEST(a_file_that_is_being_synced_is_left_alone, ALL_BLOCK_SIZES)
     pthread_t sync;
     size_t nlocks;
 
+    client_sync(node);
+    client_write(node, 0, bytes, sizeof(bytes)); /* the kernel copies what the store has */
+    memstore_forget();
     page_do(memstore_hold, node, 0);
     check_ok(pthread_create(&sync, NULL, run_sync, node));
     memstore_await_held(1);

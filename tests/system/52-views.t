@@ -68,13 +68,31 @@ sub nests
     return 1;
 }
 
+# Whether asynchronous events of one number and category, which share a row, follow each other.
+sub follows
+{
+    my ($events) = @_;
+    my %rows;
+
+    for my $event (map { @$_ } map { values %{ $events->{$_} } } qw(b e)) {
+        push @{ $rows{"$event->{pid} $event->{cat} $event->{id}"} }, $event;
+    }
+    for my $row (values %rows) {
+        my @begins = sort { $a <=> $b } map { $_->{ts} } grep { $_->{ph} eq 'b' } @$row;
+        my @ends = sort { $a <=> $b } map { $_->{ts} } grep { $_->{ph} eq 'e' } @$row;
+
+        return 0 if @begins != @ends || grep { $begins[$_] < $ends[$_ - 1] } 1 .. $#begins;
+    }
+    return 1;
+}
+
 my ($status, $text) = trace("NAME=$run->{name}", 'VIEW=perfetto');
 is($status, 0, 'perfetto has something to show') or diag($text);
 for my $policy (@policies) {
     my $events = events_of($policy);
     my $layers = boot_of($run, $policy)->{layers};
     my %flows = map { $_ => scalar @{ $events->{$_}{write} } } qw(s t f);
-    my ($commands, $free) = ($layers->{disk_write}{count}, $events->{C}{'free pages'});
+    my $free = $events->{C}{'free pages'} // [];
 
     like($text, qr/^\Q$run->{folder}\E\/$policy\/perfetto\.json: [\d,]+ events, /m,
         "$policy: its file is named");
@@ -84,6 +102,7 @@ for my $policy (@policies) {
         for qw(data_return data_request);
     is(scalar @{ $events->{X}{io_write} }, 64, "$policy: so many writes there were");
     ok(nests($events), "$policy: slices of a track nest");
+    ok(follows($events), "$policy: asynchronous events of a row follow each other");
     is($flows{s}, $flows{f}, "$policy: every flow that begins ends");
     is($flows{t}, 2 * $flows{s}, "$policy: and leads through a run and a store_write");
     # 4 MiB of file data, in commands that each are of one write, and of page's one page.

@@ -9,7 +9,7 @@
 #include "links.h"
 
 /*
- * Choose about MAX of the record's events: of each kind of request that nothing is known to have
+ * Choose about MAX of the record's events: of each kind and operation that nothing is known to have
  * asked for, one of EVERY, with all that was done for it. KEPT, by event, says which.
  * => EVERY is 1, and all are kept, where there are no more than MAX. Free KEPT with free; memory
  * that runs out ends the program.

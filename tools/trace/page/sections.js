@@ -114,7 +114,7 @@ function sizesFigure(row, low, high) {
     chart.append(svg('text', {x: sizesWidth - 2, y: sizesHeight - 3, 'text-anchor': 'end'},
         'bytes of a request'), svg('text', {x: 2, y: sizesHeight - 3}, 'requests'));
     return element('figure', {}, element('figcaption', {}, `${row.kind} ${row.what}`,
-        element('small', {}, `${serverOf(row)}: ${commas(row.requests)} requests, average ${average} B`)), chart);
+        element('small', {}, `${serverOf(row)}: ${commas(row.requests)}, on average ${average} B`)), chart);
 }
 
 function sizesShow(boot) {

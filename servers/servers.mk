@@ -37,7 +37,7 @@ SERVER_CPPFLAGS := -nostdinc -isystem $(shell $(SERVER_CC) -print-file-name=incl
 	-isystem $(MACH_INCLUDE) -isystem $(NEWLIB_INCLUDE) -D_GNU_SOURCE -D__DYNAMIC_REENT__
 SERVER_CFLAGS := $(SERVER_ARCH_FLAGS) -std=gnu11 -O2 -g -fno-pic -fno-pie \
 	-fno-stack-protector -fno-omit-frame-pointer -fcf-protection=none \
-	-ffunction-sections -fdata-sections
+	-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
 SERVER_LDFLAGS := $(SERVER_ARCH_FLAGS) -static -nostdlib -no-pie -Wl,-z,max-page-size=0x1000 \
 	-Wl,--build-id=none -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-u,abort -Wl,-T,servers/librt/x86/task.ld
 SERVER_LDLIBS := -L$(NEWLIB_LIB) -lc -lgcc

@@ -34,6 +34,7 @@ static void mach_msg_note_begin(struct rt_thread *self, const mach_msg_header_t 
 {
     self->transfer.from = receive_name;
     self->transfer.since = rt_arch_cycles();
+    self->transfer.frame = frame;
     self->transfer.option = option;
     if ((option & MACH_SEND_MSG) == 0) {
         self->serves = receive_name;

@@ -63,10 +63,11 @@ struct rt_held {
 /* The mach_msg that a thread is in; option is 0 when it is in none. */
 struct rt_transfer {
     mach_msg_option_t option;
-    mach_msg_id_t id; /* of what is sent */
-    mach_port_t to;   /* where it is sent */
-    mach_port_t from; /* where the answer, or a request, is received */
-    uint64_t since;   /* cycles */
+    mach_msg_id_t id;  /* of what is sent */
+    mach_port_t to;    /* where it is sent */
+    mach_port_t from;  /* where the answer, or a request, is received */
+    uint64_t since;    /* cycles */
+    const void *frame; /* mach_msg's: who called, for debuggers */
 };
 
 /* The RPC that a thread handles; id is 0 when it handles none. */

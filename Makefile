@@ -21,7 +21,7 @@ RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE
 	SIZE=size SYNC_EVERY=sync-every TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog
 # What chooses the kernel: kernel/kernel.mk.
-KERNEL_VARIABLES := VARIANT
+KERNEL_VARIABLES := KERNEL_DEBUG VARIANT
 # The same for `make trace` and its reader.
 TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) \

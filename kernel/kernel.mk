@@ -21,10 +21,17 @@ ifeq ($(and $(filter $(KERNEL_VARIANTS),$(VARIANT)),$(filter 1,$(words $(VARIANT
 $(error machbed: unknown VARIANT '$(VARIANT)' of $(ARCH); there are: $(KERNEL_VARIANTS))
 endif
 
-KERNEL_PACKAGE := gnumach-image-1.8-$(KERNEL_CPU_$(ARCH))-$(VARIANT)
+# The same kernel with symbols is a package, and a build, of its own.
+KERNEL_DEBUG := 0
+ifeq ($(and $(filter 0 1,$(KERNEL_DEBUG)),$(filter 1,$(words $(KERNEL_DEBUG)))),)
+$(error machbed: unknown KERNEL_DEBUG '$(KERNEL_DEBUG)'; there are: 0 1)
+endif
+KERNEL_KIND := $(VARIANT)$(if $(filter 1,$(KERNEL_DEBUG)),-dbg)
+
+KERNEL_PACKAGE := gnumach-image-1.8-$(KERNEL_CPU_$(ARCH))-$(KERNEL_KIND)
 KERNEL_VERSION := $(shell sed -n 's/^$(ARCH) $(KERNEL_PACKAGE) \([^ ]*\) .*/\1/p' kernel/pins)
 KERNEL_DOWNLOAD := $(BUILD)/download/$(ARCH)
-KERNEL_OUT := $(OUT)/kernels/package-$(VARIANT)
+KERNEL_OUT := $(OUT)/kernels/package-$(KERNEL_KIND)
 KERNEL_IMAGE := $(KERNEL_OUT)/gnumach
 
 # What all kernels of this architecture share.

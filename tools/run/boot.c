@@ -186,6 +186,7 @@ static void boot_qemu_run(struct boot *boot, const struct command *command)
         .progress = stdout,
         .time_up = &time_up,
         .ctf = &boot->ctf,
+        .debugger = boot->options->debugger,
     };
 
     time_up_init(&time_up, boot->options, &boot->console, boot->folder);
@@ -416,15 +417,21 @@ static void boot_judge(struct boot *boot)
     verdict_fault_judge(&verdict, &boot->failure);
 }
 
+/* Whether something can be learned from the disk: not after bad input, nor when a debugger has had
+   enough. */
+static bool boot_disk_tells(const struct boot *boot)
+{
+    int status = boot->failure.status;
+
+    return status != STATUS_SUCCESS && status != STATUS_BAD_INPUT && boot->ending.end != QEMU_LEFT;
+}
+
 static void boot_disk_dispose(struct boot *boot)
 {
     char disk[PATH_MAX];
 
     boot_path(boot, MACHINE_DISK, disk);
-    /* After bad input there is nothing to be learned from the disk. */
-    boot->disk_kept =
-        boot->ran && (boot->options->keep || (boot->failure.status != STATUS_SUCCESS &&
-                                              boot->failure.status != STATUS_BAD_INPUT));
+    boot->disk_kept = boot->ran && (boot->options->keep || boot_disk_tells(boot));
     ram_memory_destroy(&boot->memory);
     if (!boot->disk_kept && ram_is_chosen(boot->options))
         ram_images_remove(boot->options, boot->folder);

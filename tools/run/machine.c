@@ -12,7 +12,9 @@
  *                                                kernel's boot script, commas between
  *   -object, -device                             memory for the trace as CTF
  *   -trace, -D, -msg                             what the disk was asked to do, and when
- *   -qmp                                         the runner's questions when the time is up
+ *   -qmp                                         the runner's questions when the time is up, and
+ *                                                where a debugger asks to be let in
+ *   -S                                           with a debugger, which is to say when to begin
  */
 #include "machine.h"
 
@@ -402,6 +404,8 @@ int machine_command(struct command *command, const struct options *options, stru
     machine_ctf_add(command, options);
     if (status == STATUS_SUCCESS)
         status = machine_boot_add(command, options, failure);
+    if (options->debugger != NULL)
+        command_add(command, "-S");
     command_add(command, "-trace");
     command_add(command, "events=%s", MACHINE_EVENTS);
     command_add(command, "-D");

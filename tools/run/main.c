@@ -134,7 +134,7 @@ static void main_boot_report(const struct boot *boot)
 
     if (boot->disk_kept)
         printf("kept: %s/%s\n", boot->folder, MACHINE_DISK);
-    if (boot->failure.status == STATUS_SUCCESS || !boot->ran)
+    if (boot->failure.status == STATUS_SUCCESS || !boot->ran || boot->ending.end == QEMU_LEFT)
         return;
     snprintf(serial, sizeof(serial), "%.*s/%s", PATH_MAX - 32, boot->folder, MACHINE_SERIAL);
     printf("policy %s, status %d, the last lines of %s:\n", boot->policy->choice.name,

@@ -299,6 +299,8 @@ static const struct options_spec options_specs[] = {
     {"qemu", "PROGRAM", options_read_text, FIELD(qemu), NULL,
      "QEMU (qemu-system-i386; for amd64 and 64-bit firmware qemu-system-x86_64)"},
     {"qemu-cfg", "FILE", options_read_text, FIELD(qemu_config), NULL, "the machine (qemu.cfg)"},
+    {"debugger", "PROGRAM", options_read_text, FIELD(debugger), NULL,
+     "stop the machine before it begins, run PROGRAM FOLDER, end when that ends"},
     {"list", NULL, options_read_flag, FIELD(list), NULL, "print what there is to choose from"},
     {"help", NULL, options_read_flag, FIELD(help), NULL, "print this"},
 };
@@ -455,6 +457,14 @@ int options_name_check(const char *name, struct failure *failure)
     return STATUS_SUCCESS;
 }
 
+static int options_debugger_check(const struct options *options, struct failure *failure)
+{
+    if (options->debugger == NULL || options->policies_count == 1)
+        return STATUS_SUCCESS;
+    return failure_set(failure, STATUS_BAD_INPUT, "--policy: with a debugger there is one, not %zu",
+                       options->policies_count);
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct failure *failure)
 {
     char **argument = argv + (argc > 0);
@@ -475,6 +485,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         status = options_trace_check(options, failure);
     if (status == STATUS_SUCCESS)
         status = options_fail_check(options, failure);
+    if (status == STATUS_SUCCESS)
+        status = options_debugger_check(options, failure);
     return status;
 }
 

@@ -37,6 +37,7 @@ struct options {
     const struct choice *trace;
     const char *boot_disk;
     const char *build;    /* the folder that runs/ is made in */
+    const char *debugger; /* NULL: none */
     const char *fragment; /* NULL: the one in BUILD */
     const char *image;    /* NULL: a fresh disk */
     const char *iso;

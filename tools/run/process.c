@@ -6,6 +6,9 @@
  * The child sits in a process group of its own. A Ctrl-C at the terminal therefore reaches the
  * runner alone, which ends the child by its number; and whatever the child itself started goes
  * with it. Should the runner be killed outright, the kernel kills the child (PR_SET_PDEATHSIG).
+ *
+ * A child in front has a group of its own, too, and the terminal is given to that group, as a shell
+ * does. The runner, then in the background, may go on printing (it ignores SIGTTOU).
  */
 #include "process.h"
 
@@ -17,10 +20,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PROCESS_GRACE_MS 1000u
+
+/* The terminal's, from before a process was in front: one that is killed leaves its own. */
+static struct termios process_modes;
+static bool process_has_modes;
 
 static const int process_signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
 
@@ -40,33 +48,59 @@ void process_setup(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* In the child: everything between fork and exec. Returns only with an error. */
-static error_t process_exec(char *const *argv, const char *folder, const char *output, pid_t parent)
+/* Let GROUP read what is typed, if there is a terminal. => SIGTTOU is ignored. */
+static void process_terminal_give(pid_t group)
 {
-    sigset_t none;
+    if (isatty(STDIN_FILENO))
+        tcsetpgrp(STDIN_FILENO, group);
+}
+
+/* What a child is started as. */
+struct process_plan {
+    char *const *argv;
+    const char *folder;
+    const char *output; /* null: it is in front */
+};
+
+/* In the child: its input and output. */
+static error_t process_redirect(const char *output)
+{
     int in = open("/dev/null", O_RDONLY);
     int out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+    if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+        return errno;
+    close(in);
+    close(out);
+    return 0;
+}
+
+/* In the child: everything between fork and exec. Returns only with an error. */
+static error_t process_exec(const struct process_plan *plan, pid_t parent)
+{
+    sigset_t none;
+    error_t error = 0;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127);
-    if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
-        return errno;
-    if (chdir(folder) != 0)
-        return errno;
-    close(in);
-    close(out);
+    if (plan->output != NULL)
+        error = process_redirect(plan->output);
+    else
+        process_terminal_give(getpgrp());
+    if (error != 0 || chdir(plan->folder) != 0)
+        return error != 0 ? error : errno;
+    signal(SIGTTOU, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execvp(argv[0], argv);
+    execvp(plan->argv[0], plan->argv);
     return errno;
 }
 
-static void process_child(int report, char *const *argv, const char *folder, const char *output,
-                          pid_t parent)
+static void process_child(int report, const struct process_plan *plan, pid_t parent)
 {
-    error_t error = process_exec(argv, folder, output, parent);
+    error_t error = process_exec(plan, parent);
 
     if (write(report, &error, sizeof(error)) < 0)
         _exit(126);
@@ -85,8 +119,7 @@ static error_t process_report_read(int report)
     return got == (ssize_t)sizeof(error) ? error : 0;
 }
 
-static error_t process_spawn(struct process *process, char *const *argv, const char *folder,
-                             const char *output)
+static error_t process_spawn(struct process *process, const struct process_plan *plan)
 {
     pid_t parent = getpid();
     int report[2];
@@ -96,7 +129,7 @@ static error_t process_spawn(struct process *process, char *const *argv, const c
         return errno;
     process->pid = fork();
     if (process->pid == 0)
-        process_child(report[1], argv, folder, output, parent);
+        process_child(report[1], plan, parent);
     error = process->pid < 0 ? errno : 0;
     close(report[1]);
     if (error == 0) {
@@ -109,28 +142,55 @@ static error_t process_spawn(struct process *process, char *const *argv, const c
     return error;
 }
 
-int process_start(struct process *process, char *const *argv, const char *folder,
-                  const char *output, struct failure *failure)
+static int process_start_as(struct process *process, const struct process_plan *plan,
+                            struct failure *failure)
 {
     error_t error;
 
     *process = (struct process){.code = -1};
-    error = process_spawn(process, argv, folder, output);
+    error = process_spawn(process, plan);
     if (error != 0)
-        return failure_set(failure, STATUS_BAD_INPUT, "%s cannot be started: %s", argv[0],
+        return failure_set(failure, STATUS_BAD_INPUT, "%s cannot be started: %s", plan->argv[0],
                            strerror(error));
     return STATUS_SUCCESS;
 }
 
-/* Collects the child if it has ended. */
-static bool process_reap(struct process *process)
+int process_start(struct process *process, char *const *argv, const char *folder,
+                  const char *output, struct failure *failure)
+{
+    const struct process_plan plan = {argv, folder, output};
+
+    return process_start_as(process, &plan, failure);
+}
+
+int process_start_front(struct process *process, char *const *argv, struct failure *failure)
+{
+    const struct process_plan plan = {argv, ".", NULL};
+
+    signal(SIGTTOU, SIG_IGN);
+    process_has_modes = tcgetattr(STDIN_FILENO, &process_modes) == 0;
+    return process_start_as(process, &plan, failure);
+}
+
+void process_leave_front(void)
+{
+    process_terminal_give(getpgrp());
+    if (process_has_modes)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &process_modes);
+}
+
+bool process_reap(struct process *process)
 {
     int status;
 
     if (process->pid == 0)
         return true;
-    if (waitpid(process->pid, &status, WNOHANG) != process->pid)
+    if (waitpid(process->pid, &status, WNOHANG | WUNTRACED) != process->pid)
         return false;
+    if (WIFSTOPPED(status)) { /* Ctrl-Z in front: no shell would ever wake it up */
+        kill(-process->pid, SIGCONT);
+        return false;
+    }
     process->pid = 0;
     if (WIFEXITED(status))
         process->code = WEXITSTATUS(status);

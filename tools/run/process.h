@@ -5,6 +5,7 @@
 #ifndef RUN_PROCESS_H
 #define RUN_PROCESS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "failure.h"
@@ -31,6 +32,18 @@ void process_setup(void);
  */
 int process_start(struct process *process, char *const *argv, const char *folder,
                   const char *output, struct failure *failure);
+
+/*
+ * Start ARGV with the runner's own input and output, in front of the terminal if there is one: what
+ * is typed, Ctrl-C too, reaches it and not the runner. If the runner dies, it is killed.
+ */
+int process_start_front(struct process *process, char *const *argv, struct failure *failure);
+
+/* The process in front has ended: the terminal is the runner's again. */
+void process_leave_front(void);
+
+/* Collect the process if it has ended, without waiting. Returns whether it is gone. */
+bool process_reap(struct process *process);
 
 /* Wait until something happens, for at most MILLISECONDS. */
 enum process_event process_wait(struct process *process, unsigned milliseconds);

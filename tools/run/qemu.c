@@ -7,12 +7,17 @@
  *
  * A kernel that panics or fails an assertion keeps the processor spinning. QEMU is then ended, but
  * only after QEMU_GRACE_MS, so that the console's further lines, a backtrace for instance, arrive.
+ *
+ * With a debugger nothing is too late, and a kernel's last words may be what is looked into. A
+ * machine that was started for a debugger ends with it. One that a debugger has joined (debug.h)
+ * gets the time back, and goes on when that leaves; unless it leaves it standing still.
  */
 #include "qemu.h"
 
 #include <time.h>
 
 #include "ctf.h"
+#include "debug.h"
 #include "process.h"
 #include "tail.h"
 #include "time-up.h"
@@ -24,11 +29,17 @@ struct qemu {
     const struct qemu_watch *watch;
     struct qemu_ending *ending;
     struct process process;
+    struct process debugger;
+    const char *folder;
     struct tail tail;
     uint64_t start_ms;
     uint64_t death_ms; /* when the last words were seen, or 0 */
     uint64_t bytes;    /* of console output, when last looked at */
     uint64_t bytes_ms; /* when that number last changed */
+    bool left;         /* the debugger that it was started for has ended */
+    bool joined;       /* a debugger was there, when last looked */
+    uint64_t look_ms;  /* and when that was */
+    uint64_t held_ms;  /* how long one has been there */
 };
 
 static uint64_t qemu_clock_ms(void)
@@ -53,6 +64,18 @@ static bool qemu_server_is_up(const struct qemu_watch *watch)
     return server != NULL && server->started;
 }
 
+static void qemu_kernel_note(struct qemu *qemu, uint64_t elapsed)
+{
+    const struct qemu_watch *watch = qemu->watch;
+
+    qemu->ending->kernel_ms = elapsed;
+    if (watch->debugger != NULL) /* the terminal is its */
+        return;
+    fprintf(watch->progress, "  %s is up after %.1f s\n", watch->console->kernel,
+            (double)elapsed / 1000);
+    fflush(watch->progress);
+}
+
 /* Notes when the kernel and the awaited server first spoke. */
 static void qemu_times_note(struct qemu *qemu)
 {
@@ -60,12 +83,8 @@ static void qemu_times_note(struct qemu *qemu)
     struct qemu_ending *ending = qemu->ending;
     uint64_t elapsed = qemu_clock_ms() - qemu->start_ms;
 
-    if (ending->kernel_ms == 0 && watch->console->kernel[0] != '\0') {
-        ending->kernel_ms = elapsed;
-        fprintf(watch->progress, "  %s is up after %.1f s\n", watch->console->kernel,
-                (double)elapsed / 1000);
-        fflush(watch->progress);
-    }
+    if (ending->kernel_ms == 0 && watch->console->kernel[0] != '\0')
+        qemu_kernel_note(qemu, elapsed);
     if (ending->server_ms == 0 && qemu_server_is_up(watch))
         ending->server_ms = elapsed;
 }
@@ -89,12 +108,30 @@ static bool qemu_is_dead(struct qemu *qemu, uint64_t now)
     return now - qemu->death_ms >= QEMU_GRACE_MS;
 }
 
+/* Notes whether a debugger has joined. Returns whether one has left the machine standing still. */
+static bool qemu_joined_note(struct qemu *qemu, uint64_t now)
+{
+    bool joined = debug_is_joined(qemu->folder);
+    bool left = qemu->joined && !joined;
+
+    if (qemu->joined)
+        qemu->held_ms += now - qemu->look_ms;
+    qemu->joined = joined;
+    qemu->look_ms = now;
+    return left && debug_is_paused(qemu->folder);
+}
+
 static bool qemu_limits_check(struct qemu *qemu)
 {
     const struct qemu_watch *watch = qemu->watch;
     uint64_t now = qemu_clock_ms();
-    uint64_t elapsed = now - qemu->start_ms;
+    uint64_t elapsed;
 
+    if (qemu_joined_note(qemu, now))
+        return qemu_end_set(qemu, QEMU_LEFT_PAUSED, 0);
+    if (qemu->joined)
+        return false;
+    elapsed = now - qemu->start_ms - qemu->held_ms;
     if (qemu_is_dead(qemu, now))
         return qemu_end_set(qemu, QEMU_DIED, 0);
     if (elapsed >= watch->timeout_ms &&
@@ -105,18 +142,40 @@ static bool qemu_limits_check(struct qemu *qemu)
     return false;
 }
 
-/* Returns whether the watch is over. */
-static bool qemu_step(struct qemu *qemu)
+static bool qemu_ended_set(struct qemu *qemu)
 {
     const struct process *process = &qemu->process;
 
+    if (process->signal != 0)
+        return qemu_end_set(qemu, QEMU_KILLED, process->signal);
+    if (process->code == 0 && qemu->watch->debugger != NULL) /* its command `kill` */
+        return qemu_end_set(qemu, QEMU_LEFT, 0);
+    return qemu_end_set(qemu, QEMU_EXITED, process->code);
+}
+
+/* The debugger has ended. Returns whether the machine is to end with it: it is not when the
+   debugger has detached from it. QEMU may be ending by itself, or at the debugger's command. */
+static bool qemu_left(struct qemu *qemu)
+{
+    const struct process *debugger = &qemu->debugger;
+    uint64_t now = qemu_clock_ms();
+
+    process_leave_front();
+    qemu->left = true;
+    qemu->held_ms = now - qemu->start_ms;
+    if (debugger->signal != 0 || debugger->code != 0 || debug_is_paused(qemu->folder))
+        return qemu_end_set(qemu, QEMU_LEFT, 0);
+    return false;
+}
+
+/* Returns whether the watch is over. */
+static bool qemu_step(struct qemu *qemu)
+{
     switch (process_wait(&qemu->process, QEMU_STEP_MS)) {
     case PROCESS_ENDED:
-        if (process->signal != 0)
-            return qemu_end_set(qemu, QEMU_KILLED, process->signal);
-        return qemu_end_set(qemu, QEMU_EXITED, process->code);
+        return qemu_ended_set(qemu);
     case PROCESS_INTERRUPTED:
-        return qemu_end_set(qemu, QEMU_INTERRUPTED, process->interrupt);
+        return qemu_end_set(qemu, QEMU_INTERRUPTED, qemu->process.interrupt);
     case PROCESS_IDLE:
         break;
     }
@@ -124,7 +183,46 @@ static bool qemu_step(struct qemu *qemu)
     if (qemu->watch->ctf != NULL)
         ctf_take(qemu->watch->ctf);
     qemu_times_note(qemu);
+    if (qemu->watch->debugger != NULL && !qemu->left)
+        return process_reap(&qemu->debugger) && qemu_left(qemu);
     return qemu_limits_check(qemu);
+}
+
+/* The debugger outlives a QEMU that has ended: what is said about the run does not belong into its
+   dialogue. */
+static void qemu_debugger_wait(struct qemu *qemu)
+{
+    struct process *debugger = &qemu->debugger;
+
+    while (qemu->ending->end != QEMU_INTERRUPTED &&
+           process_wait(debugger, QEMU_STEP_MS) == PROCESS_IDLE) {
+    }
+    process_end(debugger);
+    process_leave_front();
+    if (qemu->ending->end == QEMU_LEFT)
+        qemu->ending->value = debugger->signal != 0 ? debugger->signal : -debugger->code;
+}
+
+static int qemu_debug(struct qemu *qemu, struct failure *failure)
+{
+    char *argv[] = {(char *)qemu->watch->debugger, (char *)qemu->folder, NULL};
+    int status = process_start_front(&qemu->debugger, argv, failure);
+
+    if (status != STATUS_SUCCESS)
+        return status;
+    while (!qemu_step(qemu)) {
+    }
+    qemu_debugger_wait(qemu);
+    return STATUS_SUCCESS;
+}
+
+static int qemu_watch(struct qemu *qemu, struct failure *failure)
+{
+    if (qemu->watch->debugger != NULL)
+        return qemu_debug(qemu, failure);
+    while (!qemu_step(qemu)) {
+    }
+    return STATUS_SUCCESS;
 }
 
 static void qemu_time_up_note(struct qemu *qemu)
@@ -140,20 +238,20 @@ static void qemu_time_up_note(struct qemu *qemu)
 int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *const *argv,
              const char *folder, const char *errors, struct failure *failure)
 {
-    struct qemu qemu = {.watch = watch, .ending = ending, .start_ms = qemu_clock_ms()};
+    struct qemu qemu = {
+        .watch = watch, .ending = ending, .folder = folder, .start_ms = qemu_clock_ms()};
     int status = process_start(&qemu.process, argv, folder, errors, failure);
 
     if (status != STATUS_SUCCESS)
         return status;
     *ending = (struct qemu_ending){0};
     tail_init(&qemu.tail, watch->serial);
-    while (!qemu_step(&qemu)) {
-    }
+    status = qemu_watch(&qemu, failure);
     process_end(&qemu.process);
     tail_finish(&qemu.tail, watch->console);
     qemu_times_note(&qemu);
     qemu_time_up_note(&qemu);
     ending->end_ms = qemu_clock_ms() - qemu.start_ms;
     tail_destroy(&qemu.tail);
-    return STATUS_SUCCESS;
+    return status;
 }

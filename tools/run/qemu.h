@@ -19,6 +19,8 @@ enum qemu_end {
     QEMU_TIMED_OUT, /* ended by us: the time limit; value: seconds */
     QEMU_SILENT,    /* ended by us: no output at all in the time that was allowed; value: seconds */
     QEMU_INTERRUPTED, /* ended by us: the runner was asked to end; value: the signal */
+    QEMU_LEFT, /* its debugger has ended; value: by which signal, or minus what it exited with */
+    QEMU_LEFT_PAUSED, /* ended by us: a debugger that had joined left it standing still */
 };
 
 struct qemu_ending {
@@ -40,6 +42,7 @@ struct qemu_watch {
     uint64_t timeout_ms;
     struct time_up *time_up; /* what is done at the time limit; null: nothing */
     uint64_t silence_ms;     /* how long it may say nothing at all; 0: as long as it likes */
+    const char *debugger;    /* a program that is given FOLDER, and ends the machine; null: none */
 };
 
 /*

@@ -50,6 +50,18 @@ static void verdict_timed_out(const struct qemu_ending *ending, struct failure *
         failure_set(failure, STATUS_NO_END, "no end within %d seconds", ending->value);
 }
 
+/* VALUE is the signal that killed the debugger, or minus what it exited with. */
+static void verdict_left(int value, struct failure *failure)
+{
+    if (value == -STATUS_BAD_INPUT)
+        failure_set(failure, STATUS_BAD_INPUT, "the debugger did not begin, and has said why");
+    else if (value > 0)
+        failure_set(failure, STATUS_SKIPPED, "the debugger was killed by signal %d (%s)", value,
+                    strsignal(value));
+    else
+        failure_set(failure, STATUS_SKIPPED, "the debugger was left before the job was done");
+}
+
 static void verdict_unended(const struct verdict_case *verdict, struct failure *failure)
 {
     int value = verdict->ending->value;
@@ -67,6 +79,13 @@ static void verdict_unended(const struct verdict_case *verdict, struct failure *
     case QEMU_KILLED:
         failure_set(failure, STATUS_KERNEL_DIED, "QEMU was killed by signal %d (%s)", value,
                     strsignal(value));
+        break;
+    case QEMU_LEFT:
+        verdict_left(value, failure);
+        break;
+    case QEMU_LEFT_PAUSED:
+        failure_set(failure, STATUS_NO_END,
+                    "a debugger had joined; it is gone, and has left the machine standing still");
         break;
     default:
         break;

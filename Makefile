@@ -11,8 +11,8 @@ ARCHS := i386 amd64
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run trace test test-long test-matrix bench-ext2 bench-trace list help all servers repin \
-	check-style clean distclean
+TARGETS := run gdb gdb-attach trace test test-long test-matrix bench-ext2 bench-trace list help all \
+	servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
@@ -25,7 +25,7 @@ KERNEL_VARIABLES := KERNEL_DEBUG VARIANT
 # The same for `make trace` and its reader.
 TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) \
-	$(KERNEL_VARIABLES) N V)
+	$(KERNEL_VARIABLES) BREAK N V)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -73,6 +73,21 @@ help:
 
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
+
+# What tools/gdb/machbed/session.py reads. SERVER is `make trace`'s, too.
+GDB_SERVER = $(or $(SERVER),pager)
+GDB_SETTINGS = MACHBED_OUT=$(OUT) MACHBED_KERNEL=$(KERNEL_IMAGE) MACHBED_RUNS=$(BUILD)/runs \
+	MACHBED_SERVER=$(call quote,$(GDB_SERVER)) MACHBED_BREAK=$(call quote,$(BREAK)) \
+	MACHBED_NAME=$(call quote,$(NAME)) MACHBED_POLICY=$(call quote,$(POLICY))
+# What is different where nothing else is said.
+GDB_DEFAULTS = --name gdb --policy run128 $(if $(filter pager,$(GDB_SERVER)),--job jobs/pager.job)
+
+gdb: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
+	$(Q)$(GDB_SETTINGS) $(RUNNER) $(RUN_FILES) $(GDB_DEFAULTS) $(RUN_GIVEN) \
+		--debugger tools/gdb/session.sh || { status=$$?; test $$status = 77 || exit $$status; }
+
+gdb-attach: $(KERNEL_IMAGE) $(SERVER_IMAGES)
+	$(Q)$(GDB_SETTINGS) tools/gdb/session.sh
 
 trace: $(TRACER)
 	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))

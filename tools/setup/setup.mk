@@ -8,6 +8,7 @@
 HOST_TESTING := $(filter test test-long test-matrix,$(MAKECMDGOALS))
 HOST_LISTS := $(if $(HOST_TESTING),test plot uefi uefi32) $(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) \
 	$(if $(HOST_TESTING)$(filter trace all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
+HOST_LISTS += $(if $(HOST_TESTING)$(filter gdb gdb-attach,$(MAKECMDGOALS)),gdb)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp
 HOST_READY := $(if $(HOST_MISSING),,$(wildcard $(HOST_STAMP)))

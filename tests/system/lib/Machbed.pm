@@ -19,7 +19,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(boot_of boots_of children_of commas ends_with is_running read_file refuses run_make
-    scratch start_make wait_for wait_make write_file);
+    scratch start_make start_target wait_for wait_make write_file);
 
 use constant PATIENCE => 120; # seconds for what takes a few, and for a boot's end
 
@@ -81,32 +81,39 @@ sub last_line
     return $lines[-1] // '';
 }
 
-# Starts PROGRAM in a process group of its own, its output in the file OUTPUT. Returns its pid.
+# Starts COMMAND in a process group of its own, with the files INPUT and OUTPUT. Returns its pid.
 sub start_program
 {
-    my ($output, @command) = @_;
+    my ($input, $output, @command) = @_;
     my $pid = fork // die "fork: $!";
 
     return $pid if $pid;
     setpgrp 0, 0;
-    open STDIN, '<', '/dev/null';
+    open STDIN, '<', $input or die "$input: $!";
     open STDOUT, '>', $output or die "$output: $!";
     open STDERR, '>&', \*STDOUT;
     exec @command or die "$command[0]: $!";
 }
 
-# Starts `make run NAME=… ARGUMENTS` and returns the run, not ended yet; `pid` is make's. The name is
-# made of WORD, or is WORD itself if an earlier run has that name.
-sub start_make
+# Starts `make TARGET NAME=… ARGUMENTS` and returns the run, not ended yet; `pid` is make's. The name
+# is made of WORD, or is WORD itself if an earlier run has that name. It reads the file INPUT.
+sub start_target
 {
-    my ($word, @arguments) = @_;
+    my ($target, $word, $input, @arguments) = @_;
     my $name = $runs{$word} ? $word : run_name($word);
     my $output = "$scratch/output-" . ++$outputs;
     my %run = (name => $name, folder => "build/runs/$name", output => $output);
 
-    $run{pid} = start_program($output, @before, 'make', '--no-print-directory', 'run', "NAME=$name",
-        'TIMEOUT=' . PATIENCE, @arguments);
+    $run{pid} = start_program($input, $output, @before, 'make', '--no-print-directory', $target,
+        "NAME=$name", 'TIMEOUT=' . PATIENCE, @arguments);
     return \%run;
+}
+
+sub start_make
+{
+    my ($word, @arguments) = @_;
+
+    return start_target('run', $word, '/dev/null', @arguments);
 }
 
 # Waits for the run's end and fills the rest in.

@@ -16,6 +16,7 @@
 #include "workload/clients.h"
 #include "workload/ops.h"
 #include "workload/plain.h"
+#include "workload/sides.h"
 #include "libtrace/trace.h"
 
 #define JOB_PATH_MAX  1024 /* bytes, as the file interfaces of servers/defs take it */
@@ -296,6 +297,24 @@ static void job_linger(const struct job *job)
     }
 }
 
+/* Have what was written be written out, while the side jobs do theirs. */
+static int job_sync(const struct job *job, struct job_times *times, char *reason)
+{
+    char side_reason[JOB_REASON_MAX] = "";
+    int status = 0;
+    int side_status;
+
+    sides_begin();
+    if (job->end_fsync) {
+        status = clients_do(client_sync, reason);
+        times->synced_ns = rt_clock_ns();
+    }
+    side_status = sides_end(side_reason);
+    if (status == 0 && side_status != 0)
+        snprintf(reason, JOB_REASON_MAX, "%s", side_reason);
+    return status != 0 ? status : side_status;
+}
+
 /* What the clock sees. */
 static int job_timed(const struct job *job, struct job_times *times, char *reason)
 {
@@ -311,11 +330,7 @@ static int job_timed(const struct job *job, struct job_times *times, char *reaso
         job_linger(job);
     times->sync_ns = rt_clock_ns();
     times->synced_ns = times->sync_ns;
-    if (status == 0 && job->end_fsync && !job->reads) {
-        status = clients_do(client_sync, reason);
-        times->synced_ns = rt_clock_ns();
-    }
-    return status;
+    return status == 0 && !job->reads ? job_sync(job, times, reason) : status;
 }
 
 static int job_verify(const struct job *job, char *reason)
@@ -333,6 +348,8 @@ int job_run(struct job *job, struct job_times *times, char *reason)
     if (job->operations && ops_run(job->server, reason, JOB_REASON_MAX) != 0)
         return 99;
     status = clients_do(client_open, reason);
+    if (status == 0)
+        status = sides_open(job, reason);
     if (status == 0)
         status = job_timed(job, times, reason);
     if (status == 0 && job->verify && !job->reads)

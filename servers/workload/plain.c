@@ -13,6 +13,8 @@
 
 #define PLAIN_PARTITION 3
 #define PLAIN_BYTES     ((vm_size_t)1 << 20)
+#define PLAIN_ONE       ((vm_size_t)128 << 10) /* what the kernel returns in one message */
+#define PLAIN_TRIES     32u
 
 static error_t plain_open(struct store **store)
 {
@@ -36,10 +38,29 @@ static error_t plain_write(struct store *store, vm_size_t size, vm_address_t dat
     return error;
 }
 
+/* How long the fastest of PLAIN_TRIES writes of PLAIN_ONE bytes takes. */
+static error_t plain_time_one(struct store *store, vm_address_t data, uint64_t *best_ns)
+{
+    error_t error = 0;
+
+    *best_ns = UINT64_MAX;
+    for (unsigned int i = 0; i < PLAIN_TRIES && error == 0; i++) {
+        uint64_t start = rt_clock_ns();
+        vm_size_t written;
+        uint64_t ns;
+
+        error = store_write(store, RT_CLASS_FILE, 0, data, PLAIN_ONE, &written);
+        ns = rt_clock_ns() - start;
+        if (ns < *best_ns)
+            *best_ns = ns;
+    }
+    return error;
+}
+
 static error_t plain_measure(struct store *store, const struct job *job)
 {
     vm_address_t data;
-    uint64_t start;
+    uint64_t start, us, one_ns;
     error_t error;
 
     if (vm_allocate(mach_task_self(), &data, PLAIN_BYTES, TRUE) != KERN_SUCCESS)
@@ -47,9 +68,12 @@ static error_t plain_measure(struct store *store, const struct job *job)
     pattern_fill(&job->pattern, 0, (void *)data, PLAIN_BYTES);
     start = rt_clock_ns();
     error = plain_write(store, job->size, data);
+    us = (rt_clock_ns() - start) / 1000;
     if (error == 0)
-        rt_emit("plain bytes=%lu us=%" PRIu64, (unsigned long)job->size,
-                (rt_clock_ns() - start) / 1000);
+        error = plain_time_one(store, data, &one_ns);
+    if (error == 0)
+        rt_emit("plain bytes=%lu us=%" PRIu64 " one_ns=%" PRIu64, (unsigned long)job->size, us,
+                one_ns);
     store_report(store, rt_image.name, 0);
     vm_deallocate(mach_task_self(), data, PLAIN_BYTES);
     return error;

@@ -48,7 +48,8 @@ static error_t target_object_forget(struct target *target)
 static error_t target_file_open(struct target *target, mach_port_t server,
                                 const struct target_open *how)
 {
-    int flags = how->create ? FILE_CREATE | FILE_EXCLUSIVE : 0;
+    int flags =
+        (how->create ? FILE_CREATE : 0) | (how->create && !how->shared ? FILE_EXCLUSIVE : 0);
 
     return error_from_rpc(dir_lookup(server, how->path, flags, TARGET_MODE, &target->port));
 }

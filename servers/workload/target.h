@@ -20,6 +20,7 @@ struct target_open {
     const char *path; /* of a file */
     vm_size_t size;
     bool create; /* it is not there yet */
+    bool shared; /* ... or it may be */
 };
 
 /* All block; errors are errno values of the server's. */

@@ -45,6 +45,7 @@ static console_take_t console_take_claim;
 static console_take_t console_take_failed;
 static console_take_t console_take_store;
 static console_take_t console_take_ram;
+static console_take_t console_take_side;
 static console_take_t console_take_wait;
 static console_take_t console_take_check;
 static console_take_t console_take_threads;
@@ -58,7 +59,8 @@ static const struct console_keyword console_keywords[] = {
     {"tsc", "hz", console_take_tsc},
     {"mark", "ns", console_take_mark},
     {"job", "name fill_us sync_us runtime_us bytes", console_take_job},
-    {"plain", "bytes us", console_take_plain},
+    {"plain", "bytes us one_ns", console_take_plain},
+    {"side", "name count faults p99_ns max_ns", console_take_side},
     {"counter", "server layer class count bytes max hist", console_take_counter},
     {"claim", "server device sector sectors times", console_take_claim},
     {"failed", "server device sector sectors times", console_take_failed},
@@ -81,6 +83,7 @@ void console_init(struct console *console)
 void console_destroy(struct console *console)
 {
     free(console->servers);
+    free(console->sides);
     free(console->claims);
     free(console->failed);
     free(console->stores);
@@ -190,14 +193,29 @@ static error_t console_take_job(struct console *console, const struct console_li
 static error_t console_take_plain(struct console *console, const struct console_line *line)
 {
     struct console_plain plain = {.said = true};
-    uint64_t *const values[] = {&plain.bytes, &plain.us};
-    error_t error = console_numbers_parse(line, 0, 2, values);
+    uint64_t *const values[] = {&plain.bytes, &plain.us, &plain.one_ns};
+    error_t error = console_numbers_parse(line, 0, 3, values);
 
     if (error == 0 && console->plain.said)
         error = EEXIST;
     if (error == 0)
         console->plain = plain;
     return error;
+}
+
+static error_t console_take_side(struct console *console, const struct console_line *line)
+{
+    struct console_side side = {0};
+    uint64_t *const values[] = {&side.count, &side.faults, &side.p99_ns, &side.max_ns};
+    error_t error = console_word_copy(side.name, line->fields[0]);
+
+    if (error == 0)
+        error = console_numbers_parse(line, 1, 4, values);
+    if (error != 0)
+        return error;
+    console->sides = console_grow(console->sides, console->sides_count, sizeof(side));
+    console->sides[console->sides_count++] = side;
+    return 0;
 }
 
 static error_t console_layer_parse(const struct console_line *line, struct layer *layer)

@@ -28,6 +28,7 @@ struct console_plain {
     bool said;
     uint64_t bytes;
     uint64_t us;
+    uint64_t one_ns; /* the fastest write of 128 KiB */
 };
 
 /* How long was waited for something, in nanoseconds. */
@@ -35,6 +36,15 @@ struct console_wait {
     bool said;
     uint64_t count;
     uint64_t p99_ns;
+    uint64_t max_ns;
+};
+
+/* What a side job did. */
+struct console_side {
+    char name[CONSOLE_WORD_BYTES];
+    uint64_t count;  /* calls */
+    uint64_t faults; /* stores that met no file */
+    uint64_t p99_ns; /* of a call */
     uint64_t max_ns;
 };
 
@@ -110,6 +120,8 @@ struct console {
     struct console_hang hang;
     struct console_plain plain;
     struct console_wait alloc_lock;
+    struct console_side *sides;
+    size_t sides_count;
     struct console_end end;
     struct console_server *servers;
     size_t servers_count;

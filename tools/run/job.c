@@ -50,6 +50,8 @@ static const struct choice job_rw[] = {
     {"write", "write every byte once"},
     {"read", "read every byte once and compare"},
     {"operations", "use every call of a file server once, then write"},
+    {"resize", "extend and truncate, in a side job"},
+    {"sync", "sync, in a side job"},
     {NULL, NULL},
 };
 
@@ -98,6 +100,8 @@ static const struct job_key job_keys[] = {
      "read back and compare, outside the clock"},
     {"plain", JOB_BOOL, offsetof(struct job, plain), job_bools, "0",
      "then write partition 3 in a plain loop, for comparison"},
+    {"loops", JOB_COUNT, offsetof(struct job, loops), NULL, "0",
+     "how often, in a side job; 0: as long as the job syncs"},
     {"fault", JOB_CHOICE, offsetof(struct job, fault), job_faults, "none",
      "what goes wrong on purpose (Machbed's own tests)"},
 };
@@ -125,12 +129,19 @@ static const struct job_rule job_rules[] = {
     {"fault", "level_order", "fs", "none"}, {"fault", "no_page", "fs", "none"},
 };
 
+/* The keys of a side job. */
+static const char *const job_side_keys[] = {"rw", "ioengine", "bs", "size", "filename", "loops"};
+#define JOB_SIDE_KEYS (sizeof(job_side_keys) / sizeof(job_side_keys[0]))
+
 /* Where the parser stands. */
 struct job_reader {
-    struct job *job;
+    struct job *job;  /* of the section */
+    struct job *main; /* of the first section */
+    bool global;      /* there was [global], which comes before it */
+    unsigned section; /* line of the section's name */
     const char *path;
     unsigned line;
-    unsigned seen[sizeof(job_keys) / sizeof(job_keys[0])]; /* line of each key, or 0 */
+    unsigned seen[sizeof(job_keys) / sizeof(job_keys[0])]; /* last line of each key, or 0 */
     struct failure *failure;
 };
 
@@ -272,15 +283,14 @@ static int job_key_set(struct job_reader *reader, const struct job_key *key, con
     }
 }
 
+static int job_rules_check(const struct job_reader *reader);
+static int job_side_check(const struct job_reader *reader);
+
 static int job_name_set(struct job_reader *reader, const char *name, size_t length)
 {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
-    if (reader->job->name[0] != '\0')
-        return failure_set(reader->failure, STATUS_BAD_INPUT,
-                           "%s:%u: a second section; a job file has one", reader->path,
-                           reader->line);
     if (length == 0 || length >= JOB_NAME_BYTES || strspn(name, allowed) < length)
         return failure_set(reader->failure, STATUS_BAD_INPUT,
                            "%s:%u: '%.*s' is no job name (1 to %d letters, digits, - and _)",
@@ -290,6 +300,58 @@ static int job_name_set(struct job_reader *reader, const char *name, size_t leng
     return STATUS_SUCCESS;
 }
 
+/* A side job does as the first section says, but for what its own section says. */
+static int job_side_begin(struct job_reader *reader)
+{
+    struct job *job = reader->main;
+
+    if (job->sides == NULL)
+        job->sides = calloc(JOB_SIDES_MAX, sizeof(*job->sides));
+    if (job->sides == NULL)
+        return failure_set(reader->failure, STATUS_BAD_INPUT, "out of memory");
+    if (job->sides_count == JOB_SIDES_MAX)
+        return failure_set(reader->failure, STATUS_BAD_INPUT,
+                           "%s:%u: more than %d sections behind the first", reader->path,
+                           reader->line, JOB_SIDES_MAX);
+    reader->job = &job->sides[job->sides_count++];
+    *reader->job = *job;
+    reader->job->sides = NULL;
+    reader->job->sides_count = 0;
+    return STATUS_SUCCESS;
+}
+
+/* The section that has been read makes sense. */
+static int job_section_end(struct job_reader *reader)
+{
+    if (reader->job->name[0] == '\0')
+        return STATUS_SUCCESS; /* [global], or nothing yet */
+    return reader->job == reader->main ? job_rules_check(reader) : job_side_check(reader);
+}
+
+static int job_global_begin(struct job_reader *reader)
+{
+    if (reader->global || reader->main->name[0] != '\0')
+        return failure_set(reader->failure, STATUS_BAD_INPUT,
+                           "%s:%u: [global] stands in front of all other sections, once",
+                           reader->path, reader->line);
+    reader->global = true;
+    reader->section = reader->line;
+    return STATUS_SUCCESS;
+}
+
+/* What [global] says is said for the first section too, which may say something else. */
+static int job_section_begin(struct job_reader *reader, const char *name, size_t length)
+{
+    int status = job_section_end(reader);
+
+    if (length == 6 && strncasecmp(name, "global", length) == 0)
+        return status != STATUS_SUCCESS ? status : job_global_begin(reader);
+    if (status == STATUS_SUCCESS && reader->main->name[0] != '\0')
+        status = job_side_begin(reader);
+    reader->section = reader->line;
+    return status != STATUS_SUCCESS ? status : job_name_set(reader, name, length);
+}
+
 static int job_section_read(struct job_reader *reader, const char *line)
 {
     size_t length = strlen(line);
@@ -297,7 +359,7 @@ static int job_section_read(struct job_reader *reader, const char *line)
     if (line[length - 1] != ']')
         return failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: '%s' lacks its ']'",
                            reader->path, reader->line, line);
-    return job_name_set(reader, line + 1, length - 2);
+    return job_section_begin(reader, line + 1, length - 2);
 }
 
 static char *job_trim(char *text)
@@ -312,18 +374,46 @@ static char *job_trim(char *text)
     return text;
 }
 
+static bool job_key_is_side(const struct job_key *key)
+{
+    for (size_t i = 0; i < JOB_SIDE_KEYS; i++)
+        if (strcmp(job_side_keys[i], key->name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether KEY may stand in the section. */
+static int job_key_place_check(const struct job_reader *reader, const struct job_key *key)
+{
+    bool side = reader->job != reader->main;
+
+    if (side && !job_key_is_side(key))
+        return failure_set(reader->failure, STATUS_BAD_INPUT,
+                           "%s:%u: '%s' stands in the first section only", reader->path,
+                           reader->line, key->name);
+    if (!side && strcmp(key->name, "loops") == 0)
+        return failure_set(reader->failure, STATUS_BAD_INPUT,
+                           "%s:%u: 'loops' stands in sections behind the first only", reader->path,
+                           reader->line);
+    return STATUS_SUCCESS;
+}
+
 static int job_pair_read(struct job_reader *reader, const char *name, const char *value)
 {
     const struct job_key *key = job_key_lookup(name);
     char names[JOB_NAMES_TEXT];
     unsigned *seen;
+    int status;
 
     if (key == NULL)
         return failure_set(reader->failure, STATUS_BAD_INPUT,
                            "%s:%u: unknown key '%s'; there are: %s", reader->path, reader->line,
                            name, job_key_names(names, sizeof(names)));
+    status = job_key_place_check(reader, key);
+    if (status != STATUS_SUCCESS)
+        return status;
     seen = &reader->seen[key - job_keys];
-    if (*seen != 0)
+    if (*seen > reader->section)
         return failure_set(reader->failure, STATUS_BAD_INPUT,
                            "%s:%u: '%s' again; it stands in line %u already", reader->path,
                            reader->line, key->name, *seen);
@@ -345,7 +435,7 @@ static int job_line_read(struct job_reader *reader, char *line)
         return failure_set(reader->failure, STATUS_BAD_INPUT,
                            "%s:%u: '%s' is neither key=value nor [name]", reader->path,
                            reader->line, line);
-    if (reader->job->name[0] == '\0')
+    if (reader->job->name[0] == '\0' && !reader->global)
         return failure_set(reader->failure, STATUS_BAD_INPUT,
                            "%s:%u: a key before the job's [name]", reader->path, reader->line);
     *equals = '\0';
@@ -355,7 +445,7 @@ static int job_line_read(struct job_reader *reader, char *line)
 static void job_init(struct job *job)
 {
     struct failure ignored = {0};
-    struct job_reader reader = {.job = job, .path = "defaults", .failure = &ignored};
+    struct job_reader reader = {.job = job, .main = job, .path = "defaults", .failure = &ignored};
 
     *job = (struct job){0};
     for (size_t i = 0; i < job_keys_count; i++) {
@@ -378,9 +468,26 @@ static bool job_rule_applies(const struct job *job, const struct job_rule *rule)
     return job_value_is(job, rule->key, rule->value);
 }
 
-/* Every rule is about a value that is no default, so that its key stands in some line. */
+/* The line in which KEY stood last. */
+static unsigned job_line_of(const struct job_reader *reader, const char *key)
+{
+    return reader->seen[job_key_lookup(key) - job_keys];
+}
+
+/* Whether RW is what side jobs do: else the first section's job does it. */
+static bool job_rw_is_side(const char *rw)
+{
+    return strcmp(rw, "resize") == 0 || strcmp(rw, "sync") == 0;
+}
+
+/* Every rule is about a value that is no default, so that its key stands in some line, of the
+   section, or of [global]. */
 static int job_rules_check(const struct job_reader *reader)
 {
+    if (job_rw_is_side(reader->job->rw))
+        return failure_set(reader->failure, STATUS_BAD_INPUT,
+                           "%s:%u: rw=%s stands in sections behind the first only", reader->path,
+                           job_line_of(reader, "rw"), reader->job->rw);
     for (size_t i = 0; i < sizeof(job_rules) / sizeof(job_rules[0]); i++) {
         const struct job_rule *rule = &job_rules[i];
         const struct job_key *key = job_key_lookup(rule->key);
@@ -396,9 +503,32 @@ static int job_rules_check(const struct job_reader *reader)
     return STATUS_SUCCESS;
 }
 
+static int job_side_refuse(const struct job_reader *reader, const char *why)
+{
+    return failure_set(reader->failure, STATUS_BAD_INPUT, "%s: side job [%s]: %s", reader->path,
+                       reader->job->name, why);
+}
+
+static int job_side_check(const struct job_reader *reader)
+{
+    const struct job *job = reader->main;
+    struct job *side = reader->job;
+
+    side->own_size = job_line_of(reader, "size") > reader->section;
+    if (job_line_of(reader, "rw") < reader->section)
+        return job_side_refuse(reader, "its section lacks rw=resize, rw=sync or rw=write");
+    if (!job_rw_is_side(side->rw) && strcmp(side->rw, "write") != 0)
+        return job_side_refuse(reader, "rw is resize, sync or write");
+    if (!job_is_ext2(job) || strcmp(job->rw, "write") != 0)
+        return job_side_refuse(reader, "the first section needs fs=ext2 and rw=write");
+    if (side->loops == 0 && !job->end_fsync)
+        return job_side_refuse(reader, "without end_fsync=1 in the first section it needs loops=");
+    return STATUS_SUCCESS;
+}
+
 int job_read(struct job *job, FILE *stream, const char *path, struct failure *failure)
 {
-    struct job_reader reader = {.job = job, .path = path, .failure = failure};
+    struct job_reader reader = {.job = job, .main = job, .path = path, .failure = failure};
     char *line = NULL;
     size_t capacity = 0;
     int status = STATUS_SUCCESS;
@@ -416,8 +546,14 @@ int job_read(struct job *job, FILE *stream, const char *path, struct failure *fa
         status =
             failure_set(failure, STATUS_BAD_INPUT, "%s holds no job: a [name] is missing", path);
     if (status == STATUS_SUCCESS)
-        status = job_rules_check(&reader);
+        status = job_section_end(&reader);
     return status;
+}
+
+void job_destroy(struct job *job)
+{
+    free(job->sides);
+    job->sides = NULL;
 }
 
 int job_load(struct job *job, const char *path, struct failure *failure)
@@ -445,6 +581,12 @@ static int job_sizes_check(const struct job *job, const char *path, struct failu
         return failure_set(failure, STATUS_BAD_INPUT,
                            "%s: size=%" PRIu64 " is not a multiple of the page, %" PRIu64, path,
                            job->size, PAGE_BYTES);
+    return STATUS_SUCCESS;
+}
+
+/* What is written is written in whole blocks. */
+static int job_blocks_check(const struct job *job, const char *path, struct failure *failure)
+{
     if (job->nrfiles == 1 && job->size % job->bs != 0)
         return failure_set(failure, STATUS_BAD_INPUT, "%s: size=%s is not a multiple of bs=%s",
                            path, SIZE_TEXT(job->size), SIZE_TEXT(job->bs));
@@ -488,6 +630,18 @@ static int job_counts_check(const struct job *job, const char *path, struct fail
     return job_names_check(job, path, failure);
 }
 
+/* A side job that does not say its size has the job's. */
+static int job_side_resize(const struct job *job, struct job *side, const char *path,
+                           struct failure *failure)
+{
+    if (!side->own_size)
+        side->size = job->size;
+    side->nrfiles = 1;
+    if (job_sizes_check(side, path, failure) != STATUS_SUCCESS || job_rw_is_side(side->rw))
+        return failure->status;
+    return job_blocks_check(side, path, failure);
+}
+
 int job_resize(struct job *job, uint64_t size, const char *path, struct failure *failure)
 {
     int status;
@@ -500,7 +654,13 @@ int job_resize(struct job *job, uint64_t size, const char *path, struct failure 
         return failure_set(failure, STATUS_BAD_INPUT, "%s: 'size' is missing, it has no default",
                            path);
     status = job_sizes_check(job, path, failure);
-    return status != STATUS_SUCCESS ? status : job_counts_check(job, path, failure);
+    if (status == STATUS_SUCCESS)
+        status = job_blocks_check(job, path, failure);
+    if (status == STATUS_SUCCESS)
+        status = job_counts_check(job, path, failure);
+    for (size_t i = 0; i < job->sides_count && status == STATUS_SUCCESS; i++)
+        status = job_side_resize(job, &job->sides[i], path, failure);
+    return status;
 }
 
 error_t job_file_name(const struct job *job, uint64_t index, char name[JOB_FILE_BYTES])
@@ -544,6 +704,16 @@ unsigned job_partition(const struct job *job)
     return job_is_ext2(job) ? 1 : 2;
 }
 
+static void job_side_print(const struct job *side, size_t number, FILE *stream)
+{
+    char text[JOB_VALUE_TEXT];
+
+    fprintf(stream, "side%zu.name=%s\n", number, side->name);
+    for (size_t i = 0; i < JOB_SIDE_KEYS; i++)
+        fprintf(stream, "side%zu.%s=%s\n", number, job_side_keys[i],
+                job_value_text(side, job_key_lookup(job_side_keys[i]), text));
+}
+
 void job_print(const struct job *job, FILE *stream)
 {
     for (size_t i = 0; i < job_keys_count; i++) {
@@ -551,6 +721,9 @@ void job_print(const struct job *job, FILE *stream)
 
         fprintf(stream, "%s=%s\n", job_keys[i].name, job_value_text(job, &job_keys[i], text));
     }
+    fprintf(stream, "sides=%zu\n", job->sides_count);
+    for (size_t i = 0; i < job->sides_count; i++)
+        job_side_print(&job->sides[i], i, stream);
 }
 
 static const char *job_kind_text(enum job_kind kind)

@@ -14,6 +14,7 @@
 
 #define JOB_NAME_BYTES 64
 #define JOB_FILE_BYTES 1024 /* of a path, as the file interfaces of servers/defs take it */
+#define JOB_SIDES_MAX  4
 
 struct job {
     char name[JOB_NAME_BYTES];
@@ -28,7 +29,11 @@ struct job {
     uint64_t nrfiles;  /* files that share the bytes; 0 until job_resize: as many as clients */
     uint64_t numjobs;  /* clients that share the files */
     uint64_t linger;   /* seconds between writing and what comes next */
+    uint64_t loops;    /* of a side job: how often; 0: as long as the job syncs */
+    struct job *sides; /* further sections: jobs beside this one, each with a few keys only */
+    size_t sides_count;
     bool overwrite;
+    bool own_size; /* of a side job: its section says its size */
     bool end_fsync;
     bool fsync_on_close;
     bool verify;
@@ -40,6 +45,9 @@ struct job {
  * => JOB's strings live as long as the program.
  */
 int job_read(struct job *job, FILE *stream, const char *path, struct failure *failure);
+
+/* => after job_read or job_load, also when they have failed. */
+void job_destroy(struct job *job);
 
 /* The same from the file PATH. */
 int job_load(struct job *job, const char *path, struct failure *failure);

@@ -47,7 +47,7 @@ static void list_job_print(const char *folder, const char *name, FILE *stream)
 {
     char path[4096];
     struct failure failure = {0};
-    struct job job;
+    struct job job = {0};
 
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
         return;
@@ -56,6 +56,7 @@ static void list_job_print(const char *folder, const char *name, FILE *stream)
     else
         fprintf(stream, "  %-22s %s: fs=%s rw=%s ioengine=%s size=%s\n", path, job.name, job.fs,
                 job.rw, job.ioengine, SIZE_TEXT(job.size));
+    job_destroy(&job);
 }
 
 static void list_jobs_print(const char *folder, FILE *stream)

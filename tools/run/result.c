@@ -135,6 +135,11 @@ static json_t *result_stores_sum(const struct console *console, size_t offset)
     return console->stores_count == 0 ? json_null() : result_number(sum);
 }
 
+static json_t *result_ns_as_us(uint64_t ns)
+{
+    return json_real((double)ns / 1000);
+}
+
 static void result_job_times(json_t *object, const struct console *console)
 {
     const struct console_job *job = &console->job;
@@ -145,6 +150,8 @@ static void result_job_times(json_t *object, const struct console *console)
                         job->said ? result_number(job->runtime_us) : json_null());
     json_object_set_new(object, "plain_us",
                         console->plain.said ? result_number(console->plain.us) : json_null());
+    json_object_set_new(object, "plain_128k_us",
+                        console->plain.said ? result_ns_as_us(console->plain.one_ns) : json_null());
 }
 
 /* From QEMU's start on, to some 20 ms. */
@@ -166,11 +173,6 @@ static json_t *result_meta_per_page(const struct boot *boot, bool counted)
     return counted && layer->count != 0 ? json_real(layer_per(layer, PAGE_BYTES)) : json_null();
 }
 
-static json_t *result_ns_as_us(uint64_t ns)
-{
-    return json_real((double)ns / 1000);
-}
-
 /* Null when no server told of it; of none that waited there are no times. */
 static json_t *result_wait(const struct console_wait *wait)
 {
@@ -185,6 +187,25 @@ static json_t *result_wait(const struct console_wait *wait)
     json_object_set_new(object, "max_us",
                         wait->count == 0 ? json_null() : result_ns_as_us(wait->max_ns));
     return object;
+}
+
+/* What the side jobs did. */
+static json_t *result_sides(const struct console *console)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < console->sides_count; i++) {
+        const struct console_side *side = &console->sides[i];
+        json_t *object = json_object();
+
+        json_object_set_new(object, "name", json_string(side->name));
+        json_object_set_new(object, "count", result_number(side->count));
+        json_object_set_new(object, "faults", result_number(side->faults));
+        json_object_set_new(object, "p99_us", result_ns_as_us(side->p99_ns));
+        json_object_set_new(object, "max_us", result_ns_as_us(side->max_ns));
+        json_array_append_new(array, object);
+    }
+    return array;
 }
 
 static void result_job_layers(json_t *object, const struct boot *boot)
@@ -270,6 +291,7 @@ static json_t *result_job(const struct boot *boot)
     json_object_set_new(object, "nrfiles", result_number(boot->job->nrfiles));
     json_object_set_new(object, "numjobs", result_number(boot->job->numjobs));
     result_job_times(object, console);
+    json_object_set_new(object, "sides", result_sides(console));
     json_object_set_new(object, "boot_ms", result_boot_times(&boot->ending));
     json_object_set_new(object, "seed", result_number(boot->seed));
     result_job_layers(object, boot);

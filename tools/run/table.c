@@ -330,6 +330,17 @@ static void table_blocks_print(const struct run *run, FILE *stream)
         fprintf(stream, " in blocks of %s", SIZE_TEXT(boot_block_bytes(&run->boots[0])));
 }
 
+static void table_side_job_print(const struct job *side, FILE *stream)
+{
+    fprintf(stream, "beside it %s: rw=%s filename=%.40s size=%s", side->name, side->rw,
+            side->filename, SIZE_TEXT(side->size));
+    if (strcmp(side->rw, "sync") != 0)
+        fprintf(stream, " ioengine=%s bs=%s", side->ioengine, SIZE_TEXT(side->bs));
+    if (side->loops != 0)
+        fprintf(stream, " loops=%s", NUMBER_TEXT(side->loops));
+    fputc('\n', stream);
+}
+
 static void table_job_print(const struct run *run, FILE *stream)
 {
     const struct job *job = run->job;
@@ -340,6 +351,8 @@ static void table_job_print(const struct run *run, FILE *stream)
     if (!job_is_read(job))
         fprintf(stream, " end_fsync=%d", job->end_fsync);
     table_extras_print(job, stream);
+    for (size_t i = 0; i < job->sides_count; i++)
+        table_side_job_print(&job->sides[i], stream);
 }
 
 static void table_fault_print(const struct options *options, FILE *stream)
@@ -415,18 +428,52 @@ static void table_times_print(const struct run *run, FILE *stream)
                     "writes' over the sync\n\n");
 }
 
+static void table_sides_print(const struct run *run, FILE *stream)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < run->boots_count; i++) {
+        const struct console *console = &run->boots[i].console;
+
+        for (size_t j = 0; j < console->sides_count; j++) {
+            const struct console_side *side = &console->sides[j];
+
+            fprintf(stream, "%-13s%-7s %s: %s calls: p99 %.3f ms, worst %.3f ms",
+                    any ? "" : "side jobs", run->boots[i].policy->choice.name, side->name,
+                    NUMBER_TEXT(side->count), (double)side->p99_ns / 1e6,
+                    (double)side->max_ns / 1e6);
+            if (side->faults != 0)
+                fprintf(stream, "; %s met no file", NUMBER_TEXT(side->faults));
+            fputc('\n', stream);
+            any = true;
+        }
+    }
+    if (any)
+        fputc('\n', stream);
+}
+
+/* Behind it the time of one write of 128 KiB, to compare with. */
+static void table_wait_print(const char *layer, const struct boot *boot, FILE *stream)
+{
+    const struct console_wait *wait = &boot->console.alloc_lock;
+    const struct console_plain *plain = &boot->console.plain;
+
+    fprintf(stream, "%-13s%-7s %s waits: p99 %.1f us, worst %.1f us", layer,
+            boot->policy->choice.name, NUMBER_TEXT(wait->count), (double)wait->p99_ns / 1000,
+            (double)wait->max_ns / 1000);
+    if (plain->said)
+        fprintf(stream, "; one write of 128K takes %.1f us", (double)plain->one_ns / 1000);
+    fputc('\n', stream);
+}
+
 static void table_waits_print(const struct run *run, FILE *stream)
 {
     const char *layer = "alloc_lock";
 
     for (size_t i = 0; i < run->boots_count; i++) {
-        const struct console_wait *wait = &run->boots[i].console.alloc_lock;
-
-        if (wait->count == 0)
+        if (run->boots[i].console.alloc_lock.count == 0)
             continue;
-        fprintf(stream, "%-13s%-7s %s waits: p99 %.1f us, worst %.1f us\n", layer,
-                run->boots[i].policy->choice.name, NUMBER_TEXT(wait->count),
-                (double)wait->p99_ns / 1000, (double)wait->max_ns / 1000);
+        table_wait_print(layer, &run->boots[i], stream);
         layer = "";
     }
     if (layer[0] == '\0')
@@ -533,6 +580,7 @@ void table_print(const struct run *run, FILE *stream)
         table_group_print(run, kinds[i], stream);
     yardstick_print(run, stream);
     table_times_print(run, stream);
+    table_sides_print(run, stream);
     table_waits_print(run, stream);
     table_traces_print(run, stream);
     table_checks_print(run, stream);

@@ -217,6 +217,13 @@ static void verdict_job_check(const struct verdict_case *verdict, struct failure
                     NUMBER_TEXT(said->bytes));
 }
 
+static void verdict_sides_check(const struct verdict_case *verdict, struct failure *failure)
+{
+    for (size_t i = verdict->console->sides_count; i < verdict->job->sides_count; i++)
+        failure_set(failure, STATUS_FAILED, "the side job %s never said what it did",
+                    verdict->job->sides[i].name);
+}
+
 static void verdict_checks_check(const struct verdict_case *verdict, struct failure *failure)
 {
     for (size_t i = 0; i < verdict->console->checks_count; i++) {
@@ -233,6 +240,7 @@ static void verdict_complete_check(const struct verdict_case *verdict, struct fa
     verdict_checks_check(verdict, failure);
     verdict_servers_check(verdict, failure);
     verdict_job_check(verdict, failure);
+    verdict_sides_check(verdict, failure);
     verdict_counters_check(verdict, failure);
     verdict_store_check(verdict, failure);
     verdict_threads_check(verdict, failure);

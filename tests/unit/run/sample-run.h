@@ -53,7 +53,8 @@ static inline void sample_boot_page(struct boot *boot)
         "machbed counter server=pager layer=store_write class=file count=32768 bytes=134217728 "
         "max=4096 hist=4096:32768",
         "machbed counter server=pager layer=store_read class=file count=0 bytes=0 max=0 hist=-",
-        "machbed plain bytes=134217728 us=2000000",
+        "machbed plain bytes=134217728 us=2000000 one_ns=750000",
+        "machbed side name=resizer count=1648 faults=2 p99_ns=29081000 max_ns=128468000",
         "machbed wait server=pager what=alloc_lock count=5190 p99_ns=3072 max_ns=10431022",
         "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=3 copied_bytes=5",
         "machbed store server=pager device=sd0s3 block=4096 rmw_bytes=4 copied_bytes=6",

@@ -29,7 +29,7 @@ static void every_line_of_the_protocol_is_understood(void **state)
     console_feed(&console, "machbed mark ns=1909919437");
     console_feed(&console, "machbed job name=pager fill_us=2718281 sync_us=314159 "
                            "runtime_us=3141592 bytes=134217728");
-    console_feed(&console, "machbed plain bytes=134217728 us=740000");
+    console_feed(&console, "machbed plain bytes=134217728 us=740000 one_ns=193400");
     console_feed(&console, "machbed counter server=pager layer=data_return class=file count=1024 "
                            "bytes=134217728 max=131072 hist=131072:1024");
     console_feed(&console, "machbed claim server=pager device=sd0s2 sector=0 sectors=262144 "

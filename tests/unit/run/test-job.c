@@ -10,6 +10,7 @@ static int read_job(const char *text)
     FILE *stream = text_stream(text);
     int status;
 
+    job_destroy(&job);
     job_failure = (struct failure){0};
     status = job_read(&job, stream, "a.job", &job_failure);
     fclose(stream);
@@ -177,7 +178,7 @@ static void lines_that_are_no_job_are_refused(void **state)
     assert_refused("[", "lacks its ']'");
     assert_refused("[a b]\n", "'a b' is no job name");
     assert_refused("[../x]\n", "is no job name");
-    assert_refused("[x]\n[y]\n", "a.job:2: a second section");
+    assert_refused("[x]\n[a b]\n", "a.job:2: 'a b' is no job name");
     assert_refused("# nothing\n", "a.job holds no job");
 }
 
@@ -192,6 +193,93 @@ static void a_name_that_is_too_long_is_refused(void **state)
     assert_refused(text, "is no job name");
     strcpy(text + JOB_NAME_BYTES, "]\n");
     assert_int_equal(read_job(text), STATUS_SUCCESS);
+}
+
+#define FIRST "[x]\nfs=ext2\nioengine=rpc\nbs=4k\nsize=1m\nfilename=f\n"
+
+static void further_sections_are_side_jobs_that_begin_with_what_the_first_says(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job(FIRST "[a]\nrw=resize\n[b]\nrw=write\nioengine=mmap\nbs=8k\n"
+                                    "size=64k\nfilename=g\nloops=7\n"),
+                     STATUS_SUCCESS);
+    assert_int_equal(job.sides_count, 2);
+    assert_string_equal(job.name, "x");
+    assert_string_equal(job.rw, "write");
+    assert_string_equal(job.sides[0].name, "a");
+    assert_string_equal(job.sides[0].rw, "resize");
+    assert_string_equal(job.sides[0].filename, "f");
+    assert_int_equal(job.sides[0].bs, 4096);
+    assert_int_equal(job.sides[0].loops, 0);
+    assert_string_equal(job.sides[1].ioengine, "mmap");
+    assert_string_equal(job.sides[1].filename, "g");
+    assert_int_equal(job.sides[1].bs, 8192);
+    assert_int_equal(job.sides[1].loops, 7);
+}
+
+static void a_size_from_outside_is_that_of_side_jobs_without_their_own(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job(FIRST "[a]\nrw=sync\n[b]\nrw=resize\nsize=64k\n"), STATUS_SUCCESS);
+    assert_int_equal(job_resize(&job, 2u << 20, "a.job", &job_failure), STATUS_SUCCESS);
+    assert_int_equal(job.sides[0].size, 2u << 20);
+    assert_int_equal(job.sides[1].size, 65536);
+}
+
+static void sizes_of_a_side_job_must_fit_together_where_it_writes(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job(FIRST "[a]\nrw=resize\nbs=1m\nsize=4k\n"), STATUS_SUCCESS);
+    assert_int_equal(job_resize(&job, 0, "a.job", &job_failure), STATUS_SUCCESS);
+    assert_int_equal(read_job(FIRST "[a]\nrw=write\nbs=1m\nsize=4k\n"), STATUS_SUCCESS);
+    assert_int_equal(job_resize(&job, 0, "a.job", &job_failure), STATUS_BAD_INPUT);
+    assert_contains(job_failure.reason, "size=4K is not a multiple of bs=1M");
+    assert_int_equal(read_job(FIRST "[a]\nrw=sync\nsize=100\n"), STATUS_SUCCESS);
+    assert_int_equal(job_resize(&job, 0, "a.job", &job_failure), STATUS_BAD_INPUT);
+}
+
+static void what_makes_no_side_job_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(FIRST "[a]\nbs=4k\n", "side job [a]: its section lacks rw=resize, rw=sync or");
+    assert_refused(FIRST "[a]\nrw=read\n", "side job [a]: rw is resize, sync or write");
+    assert_refused(FIRST "[a]\nrw=sync\nplain=1\n", "a.job:9: 'plain' stands in the first section");
+    assert_refused(FIRST "loops=1\n", "a.job:7: 'loops' stands in sections behind the first only");
+    assert_refused("[x]\nrw=resize\nfs=ext2\n", "a.job:2: rw=resize stands in sections behind");
+    assert_refused("[x]\nsize=1m\n[a]\nrw=sync\n", "the first section needs fs=ext2 and rw=write");
+    assert_refused(FIRST "end_fsync=0\n[a]\nrw=sync\n", "it needs loops=");
+    assert_refused(FIRST "[a]\nrw=sync\nrw=sync\n", "a.job:9: 'rw' again; it stands in line 8");
+    assert_refused(FIRST "[a]\nrw=sync\n[b]\nrw=sync\n[c]\nrw=sync\n[d]\nrw=sync\n[e]\n",
+                   "a.job:15: more than 4 sections behind the first");
+}
+
+static void global_says_what_holds_for_all_sections(void **state)
+{
+    (void)state;
+    assert_int_equal(read_job("[global]\nfs=ext2\nbs=4k\nsize=1m\n[x]\nbs=8k\n[a]\nrw=sync\n"),
+                     STATUS_SUCCESS);
+    assert_string_equal(job.name, "x");
+    assert_string_equal(job.fs, "ext2");
+    assert_int_equal(job.bs, 8192);
+    assert_int_equal(job.sides[0].size, 1u << 20);
+    assert_refused("[x]\n[global]\n", "a.job:2: [global] stands in front of all other sections");
+    assert_refused("[global]\n[global]\n", "a.job:2: [global] stands in front");
+    assert_refused("[global]\nsize=1m\n", "a.job holds no job: a [name] is missing");
+    assert_refused("[global]\noverwrite=1\n[x]\n", "a.job:2: overwrite=1 needs fs=ext2");
+}
+
+static void the_guest_gets_side_jobs_by_number(void **state)
+{
+    char text[2048] = "";
+    FILE *stream = fmemopen(text, sizeof(text), "w");
+
+    (void)state;
+    assert_int_equal(read_job(FIRST "[a]\nrw=resize\nloops=3\n"), STATUS_SUCCESS);
+    assert_int_equal(job_resize(&job, 0, "a.job", &job_failure), STATUS_SUCCESS);
+    job_print(&job, stream);
+    fclose(stream);
+    assert_contains(text, "\nsides=1\nside0.name=a\nside0.rw=resize\nside0.ioengine=rpc\n"
+                          "side0.bs=4096\nside0.size=1048576\nside0.filename=f\nside0.loops=3\n");
 }
 
 static int resize(const char *text, uint64_t size)
@@ -237,7 +325,7 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
                         "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
                         "filename=job.data\nnrfiles=1\nnumjobs=1\noverwrite=0\n"
                         "fragment=0\nend_fsync=1\nfsync_on_close=0\nlinger=0\nverify=0\nplain=0\n"
-                        "fault=none\n");
+                        "loops=0\nfault=none\nsides=0\n");
 }
 
 static void assert_not_resized(const char *text, const char *reason)
@@ -309,6 +397,12 @@ int main(void)
         cmocka_unit_test(the_guest_gets_every_key_with_sizes_in_plain_bytes),
         cmocka_unit_test(files_and_clients_share_a_jobs_bytes),
         cmocka_unit_test(numbers_of_files_and_clients_that_cannot_be_are_refused),
+        cmocka_unit_test(further_sections_are_side_jobs_that_begin_with_what_the_first_says),
+        cmocka_unit_test(a_size_from_outside_is_that_of_side_jobs_without_their_own),
+        cmocka_unit_test(sizes_of_a_side_job_must_fit_together_where_it_writes),
+        cmocka_unit_test(what_makes_no_side_job_is_refused),
+        cmocka_unit_test(global_says_what_holds_for_all_sections),
+        cmocka_unit_test(the_guest_gets_side_jobs_by_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,14 @@ static void each_boot_is_an_entry(void **state)
     assert_number("jobs/0/sync_us", 4000000);
     assert_number("jobs/0/runtime_us", 6684400);
     assert_number("jobs/0/plain_us", 2000000);
+    assert_real("jobs/0/plain_128k_us", 750);
+    assert_is_null("jobs/1/plain_128k_us");
+    assert_text("jobs/0/sides/0/name", "resizer");
+    assert_number("jobs/0/sides/0/count", 1648);
+    assert_number("jobs/0/sides/0/faults", 2);
+    assert_real("jobs/0/sides/0/p99_us", 29081);
+    assert_real("jobs/0/sides/0/max_us", 128468);
+    assert_int_equal(json_array_size(at("jobs/1/sides")), 0);
     assert_is_null("jobs/1/plain_us");
     assert_number("jobs/0/alloc_lock/count", 5190);
     assert_real("jobs/0/alloc_lock/p99_us", 3.072);

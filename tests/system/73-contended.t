@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Side jobs: clients that extend, truncate, store into and sync a file while the job writes out. What
+# they do to one file touches no other, and what they wait is counted. No time is a failure here.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Machbed;
+use Test::More;
+
+my @ok = qw(content fsck disk_agrees unmount);
+
+# BOOT went well, and each byte of the job's own file was written to the disk once.
+sub boot_is_right
+{
+    my ($what, $boot) = @_;
+
+    is_deeply($boot->{checks}, { map { $_ => 'ok' } @ok }, "$what: every check passed");
+    is($boot->{layers_file}{disk_write}{bytes}, $boot->{bytes},
+        "$what: the job's blocks were written once, and by nobody else");
+}
+
+sub side_of
+{
+    my ($boot, $name) = @_;
+
+    return (grep { $_->{name} eq $name } @{ $boot->{sides} })[0] // {};
+}
+
+my $run = run_make('contended', 'JOB=jobs/contended.job', 'SIZE=8M', 'BOOT=direct',
+    'POLICY=run128,adaptive');
+ends_with($run, 0, '2 boots, every check passed', 'contended: ends with 0');
+for my $boot (boots_of($run)) {
+    my $what = "contended, $boot->{policy}";
+    my $lock = $boot->{alloc_lock};
+
+    boot_is_right($what, $boot);
+    cmp_ok(side_of($boot, 'resizer')->{count}, '>', 0, "$what: the file was extended and truncated");
+    cmp_ok($lock->{count}, '>=', side_of($boot, 'resizer')->{count}, "$what: which needs the lock");
+    cmp_ok($lock->{p99_us}, '<=', $lock->{max_us}, "$what: there are a percentile and a worst wait");
+    cmp_ok($boot->{plain_128k_us}, '>', 0, "$what: and the time of a write to compare with");
+    like($run->{text}, qr/^(alloc_lock)? +$boot->{policy} +[\d,]+ waits: p99 [\d.]+ us, worst [\d.]+ us; /m,
+        "$what: the table says so");
+}
+
+$run = run_make('alone', 'SIZE=1M', 'BOOT=direct', 'POLICY=run128');
+is_deeply(boot_of($run)->{alloc_lock}, { count => 0, p99_us => undef, max_us => undef },
+    'a job without others waits for nobody');
+
+done_testing();

@@ -32,13 +32,13 @@ static void ctf_memory_map(void)
     ctf_memory = (uint8_t *)address;
 }
 
-static bool ctf_memory_is_full(void)
+static bool ctf_memory_is_full(bool last)
 {
     struct ctf_memory *head = (struct ctf_memory *)(void *)ctf_memory;
 
     if (ctf_slot == 0)
         ctf_slot = __atomic_add_fetch(&head->taken, 1, __ATOMIC_RELAXED);
-    return ctf_slot >= CTF_MEMORY_SLOTS;
+    return ctf_slot >= CTF_MEMORY_SLOTS - (last ? 0 : CTF_MEMORY_LAST);
 }
 
 static void ctf_memory_put(const uint8_t *packet)

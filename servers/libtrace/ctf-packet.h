@@ -17,6 +17,7 @@
 #define CTF_PACKET_BYTES 4096u
 #define CTF_MEMORY_BYTES (64u << 20) /* a power of two, as PCI wants it */
 #define CTF_MEMORY_SLOTS (CTF_MEMORY_BYTES / CTF_PACKET_BYTES)
+#define CTF_MEMORY_LAST  256u  /* of the slots, the last so many are for last packets of streams */
 #define CTF_MEMORY_SLOT  0x10u /* of the machine's PCI bus, where nothing else is */
 #define CTF_MAGIC        0xc1fc1fc1u
 

@@ -26,7 +26,7 @@ static int ctf_stream_is_full(void *data)
 {
     const struct ctf_stream *stream = data;
 
-    return stream->sink->is_full();
+    return stream->sink->is_full(false);
 }
 
 static void ctf_stream_open_packet(void *data)
@@ -46,6 +46,7 @@ static void ctf_stream_close_packet(void *data)
     used = stream->context.parent.at / 8;
     memset(ctf_packet + used, 0, CTF_PACKET_BYTES - used);
     barectf_requests_close_packet(&stream->context);
+    stream->ntold = ctf_stream_discarded(stream);
     stream->sink->put(ctf_packet);
 }
 
@@ -182,9 +183,40 @@ void ctf_stream_put(struct ctf_stream *stream, const struct trace_event *event)
     ctf_puts[event->kind](&stream->context, event, &times);
 }
 
-void ctf_stream_discard(struct ctf_stream *stream, uint32_t count)
+static void ctf_stream_put_empty(struct ctf_stream *stream, uint64_t now_ns)
 {
-    stream->context.parent.events_discarded += count; /* barectf has no call for it */
+    if (stream->sink->is_full(true))
+        return;
+    stream->now_ns = now_ns;
+    ctf_stream_open_packet(stream);
+    ctf_stream_close_packet(stream);
+}
+
+/* Readers compare what is discarded with the packet before. So there is one, at least. */
+static void ctf_stream_begin(struct ctf_stream *stream, uint64_t now_ns)
+{
+    uint32_t *ndiscarded =
+        &stream->context.parent.events_discarded; /* barectf has no call for it */
+    uint32_t kept = *ndiscarded;
+
+    if (barectf_packet_sequence_number(&stream->context) != 0)
+        return;
+    *ndiscarded = 0;
+    ctf_stream_put_empty(stream, now_ns);
+    *ndiscarded = kept;
+}
+
+void ctf_stream_discard(struct ctf_stream *stream, uint32_t count, uint64_t now_ns)
+{
+    if (count == 0)
+        return;
+    ctf_stream_begin(stream, now_ns);
+    stream->context.parent.events_discarded += count;
+}
+
+uint32_t ctf_stream_discarded(const struct ctf_stream *stream)
+{
+    return barectf_discarded_event_records_count(&stream->context);
 }
 
 void ctf_stream_flush(struct ctf_stream *stream)
@@ -194,9 +226,8 @@ void ctf_stream_flush(struct ctf_stream *stream)
 
 void ctf_stream_close(struct ctf_stream *stream, uint64_t now_ns)
 {
-    stream->now_ns = now_ns;
-    if (stream->sink->is_full())
+    if (ctf_stream_discarded(stream) == stream->ntold)
         return;
-    ctf_stream_open_packet(stream);
-    ctf_stream_close_packet(stream);
+    ctf_stream_begin(stream, now_ns);
+    ctf_stream_put_empty(stream, now_ns);
 }

@@ -14,7 +14,7 @@
 
 /* Where packets go. */
 struct ctf_sink {
-    bool (*is_full)(void);
+    bool (*is_full)(bool last);         /* LAST: for the last packet of a stream, too */
     void (*put)(const uint8_t *packet); /* CTF_PACKET_BYTES; => is_full has just said no */
 };
 
@@ -25,6 +25,7 @@ struct ctf_stream {
     const char *server;
     char thread[CTF_THREAD_MAX];
     uint64_t now_ns; /* of the event at hand */
+    uint32_t ntold;  /* events that were discarded up to the last packet */
 };
 
 /* => SERVER and SINK must live as long as STREAM; THREAD is copied. */
@@ -36,13 +37,17 @@ void ctf_stream_init(struct ctf_stream *stream, const struct ctf_sink *sink, con
    open packet: flush before the next one's. */
 void ctf_stream_put(struct ctf_stream *stream, const struct trace_event *event);
 
-/* COUNT events in all, up to now, never came to be put. */
-void ctf_stream_discard(struct ctf_stream *stream, uint32_t count);
+/* COUNT events before NOW_NS, and behind those that were put, never came to be put. */
+void ctf_stream_discard(struct ctf_stream *stream, uint32_t count, uint64_t now_ns);
+
+/* How many events of the stream were lost, or never came, so far. */
+uint32_t ctf_stream_discarded(const struct ctf_stream *stream);
 
 /* Put what there is to the sink. */
 void ctf_stream_flush(struct ctf_stream *stream);
 
-/* Put a packet without events to the sink, so that what was discarded last is told as well. */
+/* If events were discarded since the last packet, put one without events to the sink, so that they
+   are told as well. */
 void ctf_stream_close(struct ctf_stream *stream, uint64_t now_ns);
 
 /* The memory that is shared with the host, where the configuration says it is. => once, before it

@@ -17,8 +17,8 @@
 #include "librt/config.h"
 #include "librt/log.h"
 #include "librt/rt.h"
-#include "librt/sync.h"
 #include "librt/state.h"
+#include "librt/sync.h"
 #include "librt/thread-private.h"
 #include "libtrace/ctf.h"
 
@@ -168,28 +168,33 @@ static struct ctf_stream *trace_stream_of(struct rt_thread *thread)
     return thread->trace_stream;
 }
 
-/* => with the lock. */
-static void trace_chunk_stream(const struct trace_chunk *chunk)
+/* Returns how many events had no room. => with the lock. */
+static uint32_t trace_chunk_stream(const struct trace_chunk *chunk)
 {
     struct ctf_stream *stream = trace_stream_of(chunk->thread);
+    uint32_t before;
 
-    ctf_stream_discard(stream, chunk->ndropped);
+    ctf_stream_discard(stream, chunk->ndropped, rt_clock_cycles_to_ns(chunk->events[0].end));
+    before = ctf_stream_discarded(stream);
     for (uint32_t i = 0; i < chunk->nevents; i++)
         ctf_stream_put(stream, &chunk->events[i]);
     ctf_stream_flush(stream);
     rt_progress();
+    return ctf_stream_discarded(stream) - before;
 }
 
 /* => with the lock. */
 static void trace_chunk_drain(struct trace_chunk *chunk)
 {
     uint64_t start = rt_clock_ns();
+    uint32_t nlost = trace.ctf != NULL ? trace_chunk_stream(chunk) : 0;
 
-    if (trace.ctf != NULL)
-        trace_chunk_stream(chunk);
     for (uint32_t i = 0; trace.text && i < chunk->nevents; i++)
         trace_event_print(&chunk->events[i], chunk->thread);
-    trace.ndrained += chunk->nevents;
+    if (trace.text)
+        nlost = 0; /* they are on the console */
+    trace.ndrained += chunk->nevents - nlost;
+    __atomic_add_fetch(&trace.ndropped, nlost, __ATOMIC_RELAXED);
     __atomic_store_n(&chunk->state, TRACE_FREE, __ATOMIC_RELEASE);
     trace.drain_ns += rt_clock_ns() - start;
 }
@@ -255,15 +260,15 @@ static void trace_drain_thread(void *arg)
     }
 }
 
-/* What each thread dropped behind its last chunk. => with the lock. */
+/* What each thread dropped behind its last chunk, and what had no room. => with the lock. */
 static void trace_streams_close(void)
 {
     struct rt_thread *thread = __atomic_load_n(&rt_state.threads, __ATOMIC_ACQUIRE);
 
     for (; thread != NULL; thread = thread->next) {
-        if (thread->trace_dropped == 0)
+        if (thread->trace_dropped == 0 && thread->trace_stream == NULL)
             continue;
-        ctf_stream_discard(trace_stream_of(thread), thread->trace_dropped);
+        ctf_stream_discard(trace_stream_of(thread), thread->trace_dropped, rt_clock_ns());
         ctf_stream_close(thread->trace_stream, rt_clock_ns());
     }
 }

@@ -18,11 +18,11 @@ uint64_t rt_clock_cycles_to_ns(uint64_t cycles)
     return cycles / 3 * 2 + cycles % 3 * 2 / 3;
 }
 
-static bool streams_is_full(void)
+static bool streams_is_full(bool last)
 {
     const struct ctf_memory *head = (const void *)streams.memory;
 
-    return head->taken >= streams.room || head->taken + 1 >= CTF_MEMORY_SLOTS;
+    return (head->taken >= streams.room && !last) || head->taken + 1 >= CTF_MEMORY_SLOTS;
 }
 
 void streams_put(const uint8_t *packet)

@@ -14,7 +14,7 @@
 struct streams {
     char folder[64]; /* the boot's */
     uint8_t *memory; /* as the machine sees it */
-    uint32_t room;   /* so many packets fit; more than there are slots: as many as there are */
+    uint32_t room;   /* so many packets fit, beside last ones */
     struct ctf ctf;
     struct record record; /* once it was read */
     struct failure failure;

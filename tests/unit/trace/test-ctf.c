@@ -263,14 +263,49 @@ static void what_was_never_put_is_counted(void **state)
     (void)state;
     streams_fill(&stream, 1, 1, 1);
     ctf_stream_flush(&stream);
-    ctf_stream_discard(&stream, 7);
+    ctf_stream_discard(&stream, 7, 100000);
     streams_fill(&stream, 100, 9, 1);
     ctf_stream_flush(&stream);
-    ctf_stream_discard(&stream, 5);
+    ctf_stream_discard(&stream, 5, 200000);
     ctf_stream_close(&stream, 200000);
     read_all();
     assert_int_equal(streams.record.log.count, 2);
     assert_contains(streams_warnings(), "12 events were discarded, say CTF's own counters");
+}
+
+static void what_was_told_is_not_told_again(void **state)
+{
+    (void)state;
+    streams_fill(&stream, 1, 1, 1);
+    ctf_stream_flush(&stream);
+    ctf_stream_discard(&stream, 7, 100000);
+    streams_fill(&stream, 100, 9, 1);
+    ctf_stream_flush(&stream);
+    ctf_stream_close(&stream, 200000);
+    read_all();
+    assert_int_equal(streams_size("ctf/pager-file-2"), 2 * CTF_PACKET_BYTES);
+    assert_contains(streams_warnings(), "7 events were discarded, say CTF's own counters");
+}
+
+static void what_was_lost_before_the_first_packet_is_counted(void **state)
+{
+    (void)state;
+    ctf_stream_discard(&stream, 7, 100000);
+    streams_fill(&stream, 100, 9, 1);
+    read_all();
+    assert_int_equal(streams.record.log.count, 1);
+    assert_contains(streams_warnings(), "7 events were discarded, say CTF's own counters");
+}
+
+static void a_thread_that_lost_all_of_its_events_says_so(void **state)
+{
+    (void)state;
+    streams.room = 0;
+    streams_fill(&stream, 1, 1, 3);
+    ctf_stream_close(&stream, 100000);
+    read_all();
+    assert_int_equal(streams.record.log.count, 0);
+    assert_contains(streams_warnings(), "3 events were discarded, say CTF's own counters");
 }
 
 static void what_the_memory_has_no_room_for_is_counted(void **state)
@@ -280,7 +315,6 @@ static void what_the_memory_has_no_room_for_is_counted(void **state)
     (void)state;
     streams.room = 2;
     streams_fill(&stream, 1, 1, 500);
-    streams.room = 3;
     ctf_stream_close(&stream, 1000000);
     read_all();
     here = streams.record.log.count;
@@ -344,6 +378,11 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_packet_that_names_nobody_is_a_failure, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_never_put_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_told_is_not_told_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_lost_before_the_first_packet_is_counted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_thread_that_lost_all_of_its_events_says_so, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_the_memory_has_no_room_for_is_counted, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(the_clock_has_the_offset_that_is_known_at_the_end, setup,

@@ -159,6 +159,34 @@ static void an_event_with_a_value_that_means_nothing_is_left_out(void **state)
     assert_read(events_all - 1, "1 event of CTF is left out, not as docs/trace.md says");
 }
 
+/* Whatever a byte is changed to: what is read was there, or is one of the events that were changed.
+ */
+static void any_byte_can_be_damaged(void **state)
+{
+    const size_t used = first_event() + 10 * (1 + 8 + 8 + 4 + 4 + 4 + 8 + 1 + 1);
+    uint32_t x = 1;
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        char before = 0;
+        char after;
+        size_t place;
+        FILE *file = fopen(streams_path(STREAM), "r");
+
+        x = x * 1664525u + 1013904223u;
+        place = (x >> 8) % PACKETS * CTF_PACKET_BYTES + (x >> 10) % used;
+        assert_non_null(file);
+        assert_int_equal(fseek(file, (long)place, SEEK_SET), 0);
+        before = (char)fgetc(file);
+        fclose(file);
+        after = (char)(before ^ (1 + x % 255));
+        damage(place, &after, 1);
+        assert_int_equal(streams_read(), 0);
+        assert_in_range(streams.record.log.count, 10, events_all);
+        damage(place, &before, 1);
+    }
+}
+
 static void a_file_of_noise_is_damaged_packets(void **state)
 {
     FILE *file = fopen(streams_path("ctf/noise"), "w");
@@ -209,6 +237,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(an_event_with_a_value_that_means_nothing_is_left_out, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(any_byte_can_be_damaged, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_of_noise_is_damaged_packets, setup, teardown),
         cmocka_unit_test_setup_teardown(without_metadata_nothing_can_be_read, setup, teardown),
         cmocka_unit_test_setup_teardown(metadata_that_are_damaged_are_one_error, setup, teardown),

@@ -293,12 +293,12 @@ static error_t file_write_pages(struct user_pager_info *upi, vm_offset_t offset,
         .at = offset, .end = (uint64_t)offset + length, .offset = offset, .data = data};
     error_t error;
 
-    rt_mutex_lock(&node->write_lock);
+    rt_rwlock_rdlock(&node->write_lock);
     /* One run; with blocks smaller than a page more, until a page is complete. */
     do
         error = file_run_write(node, &run);
     while (error == 0 && run.at < run.end && (run.at == offset || run.at % vm_page_size != 0));
-    rt_mutex_unlock(&node->write_lock);
+    rt_rwlock_rdunlock(&node->write_lock);
     if (error == 0 && run.at >= run.end)
         *written = length; /* what lies behind the end is dropped */
     else
@@ -549,8 +549,8 @@ static void file_pager_gone(struct user_pager_info *upi)
 /* --- Blocks that nobody wrote to ------------------------------------------------------------- */
 
 /* Where the first fresh blocks from *FIRST on are, at most MOST of them, none behind the size:
-   there is nothing to keep there. *FIRST goes up to them. => write_lock held; takes alloc_lock;
-   with 0, IO has begun. */
+   there is nothing to keep there. *FIRST goes up to them. => write_lock held for writing; takes
+   alloc_lock; with 0, IO has begun. */
 static error_t file_fresh_locate(struct node *node, uint32_t *first, uint32_t most,
                                  struct ext2_run *blocks, struct node_io *io)
 {
@@ -592,7 +592,7 @@ static error_t file_zeros_write(struct node *node, const struct ext2_run *blocks
 
 /* Deal with the first fresh blocks from *FIRST on, as many as one run and FILE_ZEROS hold, so that
    one bad block costs one block: it is passed over, and stays fresh. *FIRST goes behind them.
-   Returns false when there were none. => write_lock held. */
+   Returns false when there were none. => write_lock held for writing. */
 static bool file_settle_some(struct node *node, uint32_t *first, vm_address_t zeros, error_t *error)
 {
     struct ext2_run blocks;
@@ -618,9 +618,9 @@ static error_t file_settle_with(struct node *node, vm_address_t zeros)
     bool more;
 
     do {
-        rt_mutex_lock(&node->write_lock);
+        rt_rwlock_wrlock(&node->write_lock);
         more = file_settle_some(node, &first, zeros, &error);
-        rt_mutex_unlock(&node->write_lock);
+        rt_rwlock_wrunlock(&node->write_lock);
         if (first_error == 0)
             first_error = error;
     } while (more);

@@ -113,7 +113,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     created->inode = inode;
     created->ino = ext2_inode_number(inode);
     rt_rwlock_init(&created->io_lock, "io_lock");
-    rt_mutex_init(&created->write_lock, "write_lock");
+    rt_rwlock_init(&created->write_lock, "write_lock");
     rt_rwlock_init(&created->alloc_lock, "alloc_lock");
     rt_mutex_init(&created->blocks_lock, "blocks_lock");
     rt_cond_init(&created->io_done, "io_done");

@@ -7,8 +7,9 @@
  *   io_lock     RPC handlers only. For writing: who changes the contents' bytes or the size. For
  *               reading: who copies bytes out. Held while the file's memory is touched, so a
  *               pager's thread must never take it.
- *   write_lock  who writes the file's data to the disk: the pager's one writer, or who writes zeros
- *               to blocks that nobody wrote to, which must not overtake data. Held during the I/O.
+ *   write_lock  who writes the file's data to the disk. For reading: the pager's writers. For
+ *               writing: who writes zeros to blocks that nobody wrote to, which must not overtake
+ *               data. Held during the I/O.
  *   alloc_lock  what libext2 calls the map lock: which block holds what, and the size. Pagers take
  *               it. Nothing that may fault on a file's memory happens with it held, and no reading
  *               or writing of the file's data (file-pager.c says why that is safe). Metadata may be
@@ -58,7 +59,7 @@ struct node {
     unsigned int nsyncs;       /* of its data, under way; atomic */
     bool changed;              /* by this server, and not synced since; atomic */
 
-    struct rt_mutex write_lock;
+    struct rt_rwlock write_lock;
     struct rt_rwlock alloc_lock;
     unsigned int nwaiting; /* for it, or for blocks under I/O (blocks.h); atomic */
     uint64_t size;         /* bytes */

@@ -11,8 +11,8 @@ ARCHS := i386 amd64
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run gdb gdb-attach trace test test-long test-matrix bench-ext2 bench-trace list help all \
-	servers repin check-style clean distclean
+TARGETS := run gdb gdb-attach trace test test-long test-matrix bench-ext2 bench-sync bench-trace list \
+	help all servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \

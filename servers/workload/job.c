@@ -58,7 +58,8 @@ void job_init(struct job *job)
     job->fsync_on_close = rt_config_is("fsync_on_close", "1");
     job->linger = (unsigned int)rt_config_u64("linger");
     job->verify = rt_config_is("verify", "1");
-    job->plain = rt_config_is("plain", "1");
+    job->plain_before = rt_config_is("plain", "before");
+    job->plain_after = rt_config_is("plain", "after");
     job->path = rt_config_find("filename");
     job->nclients = (uint32_t)rt_config_u64("numjobs");
     job->nfiles = (uint32_t)rt_config_u64("nrfiles");
@@ -315,7 +316,7 @@ static int job_sync(const struct job *job, struct job_times *times, char *reason
     return status != 0 ? status : side_status;
 }
 
-/* What the clock sees. */
+/* What the clock sees, and between filling and syncing what it does not. */
 static int job_timed(const struct job *job, struct job_times *times, char *reason)
 {
     int status;
@@ -328,6 +329,8 @@ static int job_timed(const struct job *job, struct job_times *times, char *reaso
     times->filled = status == 0;
     if (status == 0)
         job_linger(job);
+    if (status == 0 && job->plain_before)
+        status = plain_run(job, reason);
     times->sync_ns = rt_clock_ns();
     times->synced_ns = times->sync_ns;
     return status == 0 && !job->reads ? job_sync(job, times, reason) : status;
@@ -354,7 +357,7 @@ int job_run(struct job *job, struct job_times *times, char *reason)
         status = job_timed(job, times, reason);
     if (status == 0 && job->verify && !job->reads)
         status = job_verify(job, reason);
-    if (status == 0 && job->plain)
+    if (status == 0 && job->plain_after)
         status = plain_run(job, reason);
     return status;
 }

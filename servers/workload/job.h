@@ -31,7 +31,8 @@ struct job {
     bool fsync_on_close;
     unsigned int linger; /* seconds */
     bool verify;
-    bool plain;
+    bool plain_before; /* a plain loop of device_writes, before the files are synced */
+    bool plain_after;  /* or last of all */
     struct pattern pattern;
     const struct target_ops *ops;
     mach_port_t server;

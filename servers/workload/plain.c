@@ -85,7 +85,7 @@ int plain_run(const struct job *job, char *reason)
     error_t error = plain_open(&store);
 
     if (error == 0 && store_size(store) < job->size / STORE_SECTOR_BYTES) {
-        snprintf(reason, JOB_REASON_MAX, "plain=1: partition %d is too small", PLAIN_PARTITION);
+        snprintf(reason, JOB_REASON_MAX, "plain: partition %d is too small", PLAIN_PARTITION);
         return 2;
     }
     if (error == 0)

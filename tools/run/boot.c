@@ -275,13 +275,13 @@ static bool boot_request_is_file(const struct boot *boot, const struct trace_req
     return 2 * file_map_inside(boot_map(boot), request->offset, request->bytes) > request->bytes;
 }
 
-/* Whether a request belongs to the plain loop of a job with plain=1: no layer of the job's. */
+/* Whether a request belongs to the plain loop of a job with a plain loop: no layer of the job's. */
 static bool boot_request_is_plain(const struct boot *boot, const struct trace_request *request)
 {
     const struct mbr_partition *partition = &boot->mbr.partitions[BOOT_PLAIN_PARTITION - 1];
     uint64_t sector = request->offset / MBR_SECTOR_BYTES;
 
-    return boot->job->plain && sector >= partition->sector &&
+    return job_has_plain(boot->job) && sector >= partition->sector &&
            sector - partition->sector < partition->sectors;
 }
 

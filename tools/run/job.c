@@ -69,6 +69,13 @@ static const struct choice job_faults[] = {
     {NULL, NULL},
 };
 
+static const struct choice job_plains[] = {
+    {"0", "no plain loop"},
+    {"before", "between filling and writing out"},
+    {"after", "last of all"},
+    {NULL, NULL},
+};
+
 static const struct choice job_bools[] = {
     {"0", NULL},
     {"1", NULL},
@@ -98,8 +105,8 @@ static const struct job_key job_keys[] = {
      "seconds to wait when all is written, before what comes next"},
     {"verify", JOB_BOOL, offsetof(struct job, verify), job_bools, "0",
      "read back and compare, outside the clock"},
-    {"plain", JOB_BOOL, offsetof(struct job, plain), job_bools, "0",
-     "then write partition 3 in a plain loop, for comparison"},
+    {"plain", JOB_CHOICE, offsetof(struct job, plain), job_plains, "0",
+     "when to write partition 3 in a plain loop, for comparison"},
     {"loops", JOB_COUNT, offsetof(struct job, loops), NULL, "0",
      "how often, in a side job; 0: as long as the job syncs"},
     {"fault", JOB_CHOICE, offsetof(struct job, fault), job_faults, "none",
@@ -682,6 +689,11 @@ bool job_is_ext2(const struct job *job)
 bool job_is_read(const struct job *job)
 {
     return strcmp(job->rw, "read") == 0;
+}
+
+bool job_has_plain(const struct job *job)
+{
+    return strcmp(job->plain, "0") != 0;
 }
 
 bool job_is_rpc(const struct job *job)

@@ -37,7 +37,7 @@ struct job {
     bool end_fsync;
     bool fsync_on_close;
     bool verify;
-    bool plain;
+    const char *plain; /* when a plain loop of device_writes runs: 0, before, after */
 };
 
 /*
@@ -66,6 +66,9 @@ error_t job_file_name(const struct job *job, uint64_t index, char name[JOB_FILE_
 
 /* Whether the job works on files of the ext2 file system, else on a bare object. */
 bool job_is_ext2(const struct job *job);
+
+/* Whether a plain loop of device_writes runs beside the job. */
+bool job_has_plain(const struct job *job);
 
 /* Whether the job reads, and so writes nothing of its own. */
 bool job_is_read(const struct job *job);

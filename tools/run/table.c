@@ -318,8 +318,8 @@ static void table_extras_print(const struct job *job, FILE *stream)
         fprintf(stream, " fragment=%s", NUMBER_TEXT(job->fragment));
     if (job->verify)
         fprintf(stream, " verify=1");
-    if (job->plain)
-        fprintf(stream, " plain=1");
+    if (job_has_plain(job))
+        fprintf(stream, " plain=%s", job->plain);
     fputc('\n', stream);
 }
 

@@ -15,6 +15,7 @@ static const struct job sample_job = {
     .ioengine = "mmap",
     .filename = "job.data",
     .fault = "none",
+    .plain = "0",
     .bs = 65536,
     .size = 134217728,
     .end_fsync = true,

@@ -44,6 +44,7 @@ struct pager_range {
     uint64_t end; /* an object may end where offsets do */
     memory_object_return_t should_return;
     bool flush;
+    bool undisturbed; /* clients go on with the pages: they are copied, not borrowed */
 };
 
 static uint8_t pager_range_what(const struct pager_range *range)
@@ -241,7 +242,8 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
     while (pager_window_blocked(pager, window) ||
            (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
         rt_cond_wait(&pager->changed, &pager->level->lock);
-    window->borrows = stays && pager_borrow_allowed(pager, window->offset, window->length);
+    window->borrows =
+        stays && !range->undisturbed && pager_borrow_allowed(pager, window->offset, window->length);
     window->copies = stays && !window->borrows;
 }
 
@@ -434,7 +436,7 @@ error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, 
 
 bool pager_write_behind(struct pager *pager)
 {
-    struct pager_range range = {.should_return = MEMORY_OBJECT_RETURN_ALL};
+    struct pager_range range = {.should_return = MEMORY_OBJECT_RETURN_ALL, .undisturbed = true};
     vm_address_t start;
     vm_size_t size;
     bool idle;

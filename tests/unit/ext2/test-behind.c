@@ -158,6 +158,23 @@ SERVER_TEST(a_file_that_is_being_synced_is_left_alone, ALL_BLOCK_SIZES)
     node_deref(node);
 }
 
+SERVER_TEST(a_page_that_is_written_behind_can_be_written_to, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_written();
+
+    page_do(memstore_hold, node, 0);
+    nodes_write_behind();
+    memstore_await_held(1);
+    client_fill(bytes, 0, PAGE, 2);
+    client_write(node, 0, bytes, PAGE);
+    memstore_release();
+    client_sync(node);
+    check_equal(page_nwrites(node, 0), 2);
+    check_equal(page_nwrites(node, 1), 1);
+    check(content_equals("file", bytes, sizeof(bytes)));
+    node_deref(node);
+}
+
 SERVER_TEST(a_file_that_is_being_paged_out_is_left_alone, ALL_BLOCK_SIZES)
 {
     struct node *node = file_written();
@@ -270,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_file_that_nobody_has_changed_is_not_asked_for),
         cmocka_unit_test(a_mapping_of_a_client_is_always_asked_for),
         cmocka_unit_test(a_file_that_is_being_synced_is_left_alone),
+        cmocka_unit_test(a_page_that_is_written_behind_can_be_written_to),
         cmocka_unit_test(a_file_that_is_being_paged_out_is_left_alone),
         cmocka_unit_test(two_syncs_of_one_file_write_no_page_twice),
         cmocka_unit_test(an_error_of_write_behind_is_the_next_syncs),

@@ -160,11 +160,14 @@ static void side_init(struct side *side, uint32_t number)
     memset((void *)side->buffer, SIDES_BYTE, side->block);
 }
 
-static error_t side_map(struct side *side)
+/* A file of its own is there as far as it will be stored into. */
+static error_t side_map(struct side *side, bool own)
 {
     mach_port_t memory_object;
-    error_t error = side->target.ops->map(&side->target, &memory_object);
+    error_t error = own ? side->target.ops->set_size(&side->target, side->size) : 0;
 
+    if (error == 0)
+        error = side->target.ops->map(&side->target, &memory_object);
     if (error != 0)
         return error;
     return error_from_mach(vm_map(mach_task_self(), &side->address, side->size, 0, TRUE,
@@ -179,7 +182,9 @@ static error_t side_open(struct side *side, const struct job *job, const char *p
 
     side->target.ops = job->ops;
     error = job->ops->open(&side->target, job->server, &how);
-    return error == 0 && side->act == side_write && !side->rpc ? side_map(side) : error;
+    if (error != 0 || side->act != side_write || side->rpc)
+        return error;
+    return side_map(side, strcmp(path, job->path) != 0);
 }
 
 static int side_fail(const struct side *side, error_t error, char *reason)

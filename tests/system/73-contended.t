@@ -29,6 +29,23 @@ sub side_of
     return (grep { $_->{name} eq $name } @{ $boot->{sides} })[0] // {};
 }
 
+for my $block (4096, 1024) {
+    my $run = run_make("truncate-$block", 'JOB=jobs/truncate.job', "BLOCK=$block", 'BOOT=direct',
+        $block == 4096 ? 'POLICY=page,run128,merge,adaptive' : 'POLICY=merge');
+
+    ends_with($run, 0, 'every check passed', "truncate, blocks of $block: ends with 0");
+    for my $boot (boots_of($run)) {
+        my $what = "truncate, blocks of $block, $boot->{policy}";
+
+        boot_is_right($what, $boot) if $block == 4096; # smaller ones share the disk's blocks
+        is_deeply([map { [$_->{name}, $_->{count}] } @{ $boot->{sides} }],
+            [['resizer', 200], ['writer', 200], ['storer', 4000], ['syncer', 100]],
+            "$what: all have done what they should");
+        is(side_of($boot, 'storer')->{faults}, 0, "$what: every store met the file");
+        cmp_ok($boot->{alloc_lock}{count}, '>', 0, "$what: waits for the lock were counted");
+    }
+}
+
 my $run = run_make('contended', 'JOB=jobs/contended.job', 'SIZE=8M', 'BOOT=direct',
     'POLICY=run128,adaptive');
 ends_with($run, 0, '2 boots, every check passed', 'contended: ends with 0');

@@ -7,7 +7,7 @@
  *   time since the event before, dur, kind, track, row (tracks.h), place of `what` in a table, cls,
  * req, obj, off, len, sec, wait, n, res, number of parents, and each parent's place in the stream
  *
- * That is about 40 bytes an event. Where there are more events than HTML_EVENTS_MAX, whole requests
+ * That is about 35 bytes an event. Where there are more events than HTML_EVENTS_MAX, whole requests
  * are left out (thin.h), and the page says so.
  */
 #include "view.h"
@@ -33,8 +33,8 @@ struct html {
     const struct view_case *view;
     const struct latency *latency;
     FILE *stream;
-    size_t events_max; /* of a policy */
-    size_t shown;      /* of all */
+    size_t every; /* one of so many requests is kept */
+    size_t shown; /* of all */
 };
 
 /* What is made of one boot. */
@@ -45,7 +45,6 @@ struct html_boot {
     struct link *parents; /* the same links, by child */
     struct gauges gauges;
     bool *kept;
-    size_t every;     /* one of so many requests is kept */
     uint32_t *places; /* of each kept event, its place in the stream */
     size_t shown;
     size_t untimed;
@@ -252,11 +251,11 @@ static void html_notes(const struct html *html, const struct html_boot *boot)
     fputs(",\"notes\":[", html->stream);
     snprintf(note, sizeof(note), "%s of %s events are drawn", NUMBER_TEXT(boot->shown),
              NUMBER_TEXT(boot->record->count));
-    if (boot->every != 1)
+    if (html->every != 1)
         snprintf(
             note + strlen(note), sizeof(note) - strlen(note),
             ": one of %zu requests, with all that was done for it; tables and histograms count all",
-            boot->every);
+            html->every);
     if (boot->untimed != 0)
         snprintf(note + strlen(note), sizeof(note) - strlen(note),
                  "; %s commands of the disk have no time", NUMBER_TEXT(boot->untimed));
@@ -361,7 +360,7 @@ static void html_boot_show(struct html *html, size_t number)
     tracks_arrange(&boot.tracks, boot.record);
     links_find(&boot.links, boot.record);
     gauges_find(&boot.gauges, boot.record);
-    boot.kept = thin_choose(boot.record, &boot.links, html->events_max, &boot.every);
+    boot.kept = thin_choose(boot.record, &boot.links, html->every);
     html_parents_make(&boot);
     html_places_make(&boot);
     html_policy(html, &boot, number);
@@ -464,9 +463,19 @@ static void html_print(struct html *html)
     }
 }
 
+/* One of how many requests is kept, so that about HTML_EVENTS_MAX events are. */
+static size_t html_every(const struct view_case *view)
+{
+    size_t events = 0;
+
+    for (size_t i = 0; i < view->count; i++)
+        events += view->records[i].count;
+    return (events + HTML_EVENTS_MAX - 1) / HTML_EVENTS_MAX;
+}
+
 int view_html(const struct view_case *view, struct failure *failure)
 {
-    struct html html = {.view = view, .events_max = HTML_EVENTS_MAX / view->count};
+    struct html html = {.view = view, .every = html_every(view)};
     struct latency *latency;
     struct output output = {0};
     uint64_t bytes;

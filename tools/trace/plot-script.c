@@ -55,7 +55,8 @@ static void plot_text(const struct plot *plot, const char *text)
 
 static bool plot_has_sizes(const struct latency_row *row)
 {
-    return row->sizes.bytes != 0 && !row->waits && strcmp(row->what, "sync") != 0;
+    return row->sizes.bytes != 0 && !row->waits &&
+           (row->kind != EVENT_OP || strcmp(row->what, "sync") != 0);
 }
 
 static bool plot_has_times(const struct latency_row *row)
@@ -94,12 +95,13 @@ static void plot_group_title(const struct plot *plot, const struct plot_group *g
 {
     const struct latency_row *row = &plot->latency->rows[group->first];
 
-    fprintf(plot->stream, "set title \"%s", event_kind_name(row->kind));
-    if (row->what[0] != '\0')
-        fputc(' ', plot->stream);
+    /* An RPC is called by its routine. */
+    fprintf(plot->stream, "set title \"%s%s",
+            row->kind == EVENT_IO ? "" : event_kind_name(row->kind),
+            row->kind == EVENT_IO || row->what[0] == '\0' ? "" : " ");
     plot_text(plot, row->what);
     fputs(row->waits ? " wait, " : ", ", plot->stream);
-    plot_text(plot, row->srv[0] == '\0' ? "nobody's" : row->srv);
+    plot_text(plot, row->srv[0] == '\0' ? "of nobody" : row->srv);
     fputs("\"\n", plot->stream);
 }
 

@@ -62,7 +62,7 @@ static size_t thin_count(struct thin_sorts *sorts, const struct event *event)
     return 0;
 }
 
-bool *thin_choose(const struct record *record, const struct links *links, size_t max, size_t *every)
+bool *thin_choose(const struct record *record, const struct links *links, size_t every)
 {
     uint32_t *parents = thin_parents_make(record, links);
     struct thin_sorts sorts = {.count = 0};
@@ -71,13 +71,12 @@ bool *thin_choose(const struct record *record, const struct links *links, size_t
 
     if (chosen == NULL || kept == NULL)
         err(STATUS_BAD_INPUT, "machbed");
-    *every = (record->count + max - 1) / max;
     for (uint32_t i = 0; i < record->count; i++) {
         if (parents[i] == UINT32_MAX)
-            chosen[i] = thin_count(&sorts, &record->events[i]) % *every == 0;
+            chosen[i] = thin_count(&sorts, &record->events[i]) % every == 0;
     }
     for (uint32_t i = 0; i < record->count; i++)
-        kept[i] = *every == 1 || chosen[thin_root(parents, i)];
+        kept[i] = every == 1 || chosen[thin_root(parents, i)];
     free(parents);
     free(chosen);
     return kept;

@@ -9,12 +9,10 @@
 #include "links.h"
 
 /*
- * Choose about MAX of the record's events: of each kind and operation that nothing is known to have
- * asked for, one of EVERY, with all that was done for it. KEPT, by event, says which.
- * => EVERY is 1, and all are kept, where there are no more than MAX. Free KEPT with free; memory
- * that runs out ends the program.
+ * Choose some of the record's events: of each kind and operation that nothing is known to have
+ * asked for, one of EVERY, with all that was done for it. => by event, whether it is kept; with an
+ * EVERY of 1 all are. Free it with free; memory that runs out ends the program.
  */
-bool *thin_choose(const struct record *record, const struct links *links, size_t max,
-                  size_t *every);
+bool *thin_choose(const struct record *record, const struct links *links, size_t every);
 
 #endif

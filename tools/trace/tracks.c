@@ -28,15 +28,13 @@ struct tracks_search {
     size_t order_count;
 };
 
-/* For qsort, whose function gets no argument. */
-static const struct event *tracks_sorted;
-
-static int tracks_order_compare(const void *left, const void *right)
+/* EVENTS are the record's. */
+static int tracks_order_compare(const void *left, const void *right, void *events)
 {
     uint32_t a = *(const uint32_t *)left;
     uint32_t b = *(const uint32_t *)right;
-    const struct event *event = &tracks_sorted[a];
-    const struct event *other = &tracks_sorted[b];
+    const struct event *event = (const struct event *)events + a;
+    const struct event *other = (const struct event *)events + b;
 
     if (event->t != other->t)
         return event->t < other->t ? -1 : 1;
@@ -56,9 +54,8 @@ static void tracks_order_make(struct tracks_search *search)
         if ((record->events[i].keys & EVENT_HAS_T) != 0)
             search->order[search->order_count++] = (uint32_t)i;
     }
-    tracks_sorted = record->events;
-    if (search->order_count != 0)
-        qsort(search->order, search->order_count, sizeof(*search->order), tracks_order_compare);
+    qsort_r(search->order, search->order_count, sizeof(*search->order), tracks_order_compare,
+            record->events);
 }
 
 /* The track of that name. Disk tracks all have one name: NUMBER tells which is meant, from 0. */

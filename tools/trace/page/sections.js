@@ -12,6 +12,16 @@ function serverOf(row) {
     return row.server === '' ? 'nobody\u2019s' : row.server;
 }
 
+/* Whether a row's requests have sizes of their own: that of a sync is the file's. */
+function hasSizes(row) {
+    return !row.waits && row.bytes > 0 && !(row.kind === 'op' && row.what === 'sync');
+}
+
+/* As on the time line: an RPC is called by its routine. */
+function rowName(row) {
+    return row.kind === 'io' ? row.what : `${row.kind} ${row.what}`.trim();
+}
+
 function rowKey(row) {
     return `${row.kind} ${row.what} ${row.server} ${row.waits}`;
 }
@@ -47,7 +57,7 @@ function summaryCells(row) {
 }
 
 function summaryShow(boots) {
-    const rows = rowsAll(boots).filter(row => !row.waits && row.bytes > 0);
+    const rows = rowsAll(boots).filter(hasSizes);
     const heads = element('tr', {}, element('th', {class: 'word', scope: 'col'}, 'layer'),
         element('th', {class: 'word', scope: 'col'}, 'server'),
         ...boots.flatMap(() => ['count', 'average, B', 'largest, B'].map((head, at) =>
@@ -57,7 +67,7 @@ function summaryShow(boots) {
 
     document.getElementById('summary').replaceChildren(element('thead', {}, names, heads),
         element('tbody', {}, ...rows.map(row => element('tr', {},
-            element('th', {scope: 'row'}, `${row.kind} ${row.what}`),
+            element('th', {scope: 'row'}, rowName(row)),
             element('td', {class: 'word'}, serverOf(row)),
             ...boots.flatMap((boot, at) => summaryCells(row.of[at]).map((cell, column) =>
                 element('td', column === 0 ? {class: 'first'} : {}, cell))))), ...summaryTimes(boots)));
@@ -88,37 +98,49 @@ function sizesMarks(most, y) {
         svg('text', {x: sizesLeft - 5, y: y(mark) + 4, 'text-anchor': 'end'}, commas(mark))]);
 }
 
-function sizesFigure(row, low, high) {
+/* The bar of the class that begins at SIZE; also the few are to be seen. */
+function sizesBar(row, size, x, width, y) {
+    const count = row.hist[size] ?? 0;
+    const top = Math.min(y(count), y(0) - 1.5);
+
+    if (count === 0)
+        return [];
+    return [svg('rect', {x: x + 1, y: top, width: width - 2, height: y(0) - top,
+        style: `fill: var(--${row.kind})`}, svg('title', {},
+        `${commas(count)} of ${bytesText(size)} to below ${bytesText(2 * size)}`))];
+}
+
+function sizesChart(row, low, high) {
     const step = (sizesWidth - sizesLeft - 4) / (high - low + 1);
-    const most = Math.max(...Object.values(row.hist));
     const floor = sizesHeight - sizesBottom;
+    const most = Math.max(...Object.values(row.hist));
     const y = count => floor - count / most * (floor - 8);
-    const labelled = Math.ceil(40 / step);
-    const average = commas(row.bytes / row.requests);
-    const chart = svg('svg', {viewBox: `0 0 ${sizesWidth} ${sizesHeight}`, role: 'img',
-        'aria-label': `Sizes of ${commas(row.requests)} requests, ${average} bytes on average`},
-    ...sizesMarks(most, y));
+    const labelled = Math.ceil(40 / step); /* so many bars are as wide as a label */
+    const parts = sizesMarks(most, y);
 
     for (let at = low; at <= high; at++) {
-        const count = row.hist[2 ** at] ?? 0;
         const x = sizesLeft + (at - low) * step;
 
-        if (count > 0)
-            chart.append(svg('rect', {x: x + 1, y: Math.min(y(count), floor - 1.5), width: step - 2,
-                height: Math.max(floor - y(count), 1.5), style: `fill: var(--${row.kind})`},
-            svg('title', {}, `${commas(count)} of ${bytesText(2 ** at)} to below ${bytesText(2 ** (at + 1))}`)));
+        parts.push(...sizesBar(row, 2 ** at, x, step, y));
         if ((at - low) % labelled === 0)
-            chart.append(svg('text', {x: x + step / 2, y: floor + 13, 'text-anchor': 'middle'},
+            parts.push(svg('text', {x: x + step / 2, y: floor + 13, 'text-anchor': 'middle'},
                 bytesText(2 ** at)));
     }
-    chart.append(svg('text', {x: sizesWidth - 2, y: sizesHeight - 3, 'text-anchor': 'end'},
-        'bytes of a request'), svg('text', {x: 2, y: sizesHeight - 3}, 'requests'));
-    return element('figure', {}, element('figcaption', {}, `${row.kind} ${row.what}`,
-        element('small', {}, `${serverOf(row)}: ${commas(row.requests)}, on average ${average} B`)), chart);
+    return svg('svg', {viewBox: `0 0 ${sizesWidth} ${sizesHeight}`, role: 'img',
+        'aria-label': `Sizes of ${rowName(row)}`}, ...parts,
+    svg('text', {x: sizesWidth - 2, y: sizesHeight - 3, 'text-anchor': 'end'}, 'bytes of a request'),
+    svg('text', {x: 2, y: sizesHeight - 3}, 'requests'));
+}
+
+function sizesFigure(row, low, high) {
+    const average = commas(row.bytes / row.requests);
+
+    return element('figure', {}, element('figcaption', {}, rowName(row), element('small', {},
+        `${serverOf(row)}: ${commas(row.requests)}, on average ${average} B`)), sizesChart(row, low, high));
 }
 
 function sizesShow(boot) {
-    const rows = boot.rows.filter(row => !row.waits && row.bytes > 0 && row.what !== 'sync');
+    const rows = boot.rows.filter(hasSizes);
     const [low, high] = sizesRange(rows);
 
     rows.sort((a, b) => layerOf(a) - layerOf(b));

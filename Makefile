@@ -11,8 +11,8 @@ ARCHS := i386 amd64
 ARCH := i386
 OUT := $(BUILD)/$(ARCH)
 
-TARGETS := run gdb gdb-attach trace test test-long test-matrix bench-ext2 bench-sync bench-trace list \
-	help all servers repin check-style clean distclean
+TARGETS := run gdb gdb-attach trace kernel test test-long test-matrix bench-ext2 bench-sync bench-trace \
+	list help all servers repin check-style clean distclean
 
 # What `make run` and `make list` take, and the runner's option for it. The runner knows the defaults.
 RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE=disk-size DRY=dry \
@@ -21,7 +21,7 @@ RUN_VARIABLES := ACCEL=accel ARCH=arch BLOCK=block BOOT=boot DISK=disk DISK_SIZE
 	SIZE=size SYNC_EVERY=sync-every TIMEOUT=timeout TRACE=trace TRACE_EVENTS=trace-events \
 	WATCHDOG=watchdog
 # What chooses the kernel: kernel/kernel.mk.
-KERNEL_VARIABLES := KERNEL_DEBUG VARIANT
+KERNEL_VARIABLES := GNUMACH_DSC KERNEL KERNEL_DEBUG TUNE VARIANT
 # The same for `make trace` and its reader.
 TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=view
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) \
@@ -33,6 +33,8 @@ MAKEFLAGS += --no-builtin-rules --no-builtin-variables --jobs=$(shell nproc)
 
 Q := $(if $(filter 1,$(V)),,@)
 SAY := $(if $(filter 1,$(V)),@:,@echo)
+
+quote = '$(subst ','\'',$(1))'
 
 # A misspelt word must not be a silent "no".
 is_given = $(filter command%,$(firstword $(origin $(1))))
@@ -57,7 +59,7 @@ include kernel/kernel.mk
 ifneq ($(filter-out help repin clean distclean,$(MAKECMDGOALS)),)
 include tools/setup/setup.mk
 ifneq ($(HOST_READY),)
-include $(KERNEL_STAMP)
+include $(KERNEL_MAKEFILES)
 include servers/newlib.mk
 include servers/servers.mk
 include boot/boot.mk
@@ -72,6 +74,7 @@ help:
 	@cat tools/setup/help
 
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
+	@echo "  KERNEL  $(KERNEL_LINE)"
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
 # What tools/gdb/machbed/session.py reads. SERVER is `make trace`'s, too.
@@ -98,8 +101,8 @@ list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
 RUN_FILES = --arch $(ARCH) --build $(BUILD) --iso $(BOOT_ISO) --boot-disk $(BOOT_DISK) --kernel $(KERNEL_IMAGE) \
-	--kernel-version $(KERNEL_VERSION) $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
-quote = '$(subst ','\'',$(1))'
+	--kernel-version $(KERNEL_VERSION) --kernel-origin $(KERNEL_ORIGIN) --kernel-variant $(VARIANT) \
+	--tune '$(KERNEL_TUNE)' $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))
 options_given = $(foreach v,$(1),\
 	$(call run_option,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v)))))

@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Fetch the packages that kernel/pins names, without installing them.
+# Fetch the packages that kernel/pins names, without installing them, and GNU Mach's source.
 #
 #   fetch.sh fetch ARCH DIR PACKAGE...  these become DIR/packages/PACKAGE.deb, checked
 #   fetch.sh repin ARCH DIR             kernel/pins gets versions and hashes of today's suite
+#   fetch.sh source ARCH DIR VERSION    that source package of gnumach lands in DIR/source
+#   fetch.sh answer ARCH DIR VERSION    the same if the mirror has it; DIR/answer.mk says which
 #
 # DIR/apt holds an apt configuration of our own: the machine's, but with the pinned suite of ARCH as
 # the only source, below our own folders. The machine's sources and lists are only read, to learn
 # which mirror it uses. A package is there (whole, and with the pinned hash) or it is not: it is
-# downloaded in DIR/apt/partial, checked, and then renamed into DIR/packages.
+# downloaded in DIR/apt/partial, checked, and then renamed into DIR/packages. For sources the same is
+# done in DIR/apt-source; their checksums are those of the suite's signed index.
 #
 # For tests, MACHBED_PINS in the environment replaces kernel/pins, and MACHBED_MIRROR the mirror (a
 # file: URI; it is not signed).
@@ -37,14 +40,15 @@ mirror()
             ($1 == "" && $3 ~ /^(bookworm|stable|oldstable)$/) { print $4; exit }'
 }
 
+# apt_configure deb|deb-src NAME: apt's folder is DIR/NAME.
 apt_configure()
 {
     uri=${MACHBED_MIRROR:-$(mirror)}
     test -n "$uri" || die "apt knows no Debian mirror: add one to its sources, run apt-get update"
-    apt=$(cd "$dir" && pwd)/apt
+    apt=$(cd "$dir" && pwd)/$2
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/partial"
     : > "$apt/state/status"
-    echo "deb [${MACHBED_MIRROR:+trusted=yes }signed-by=$keyring] $uri $suite main" > "$apt/sources.list"
+    echo "$1 [${MACHBED_MIRROR:+trusted=yes }signed-by=$keyring] $uri $suite main" > "$apt/sources.list"
     cat > "$apt/apt.conf" << EOF
 Dir::State "$apt/state";
 Dir::State::status "$apt/state/status";
@@ -75,7 +79,7 @@ apt_get()
 
 apt_update()
 {
-    apt_configure
+    apt_configure deb apt
     echo "  APT     package index of Debian $suite for $arch (about 10 MB)"
     apt_get update ||
         die "cannot read the package index of Debian $suite: is the network there?"
@@ -154,6 +158,71 @@ repin()
         fi
     done < "$pins" > "$dir/pins.new"
     mv "$dir/pins.new" "$pins"
+}
+
+# The last error in a log of apt, without the mirror's address.
+apt_error()
+{
+    sed -n 's/^E: Failed to fetch [^ ]* *//p; s/^E: //p' "$1" | sed 's/ *\[IP.*//; s/  */ /g' | head -n 1
+}
+
+# Whether the mirror has the .dsc at all. To ask costs a few bytes, the index of all sources 10 MB.
+source_ask()
+{
+    uri=${uri%/}/pool/main/g/gnumach/gnumach_${1#*:}.dsc
+    /usr/lib/apt/apt-helper -c "$apt/apt.conf" download-file "$uri" "$apt/partial/asked.dsc" \
+        > "$apt/log" 2>&1
+}
+
+# Fetches the package. Returns 1, with a sentence in $absent, if the mirror does not have it.
+source_fetch()
+{
+    absent=
+    test ! -e "$dir/source/gnumach_${1#*:}.dsc" || return 0
+    mkdir -p "$dir/source"
+    apt_configure deb-src apt-source
+    rm -f "$apt/partial/"*
+    if ! source_ask "$1"; then
+        absent=$(apt_error "$apt/log")
+        return 1
+    fi
+    echo "  APT     source index of Debian $suite (about 10 MB)"
+    apt_get update || die "cannot read the source index of Debian $suite: is the network there?"
+    rm -f "$apt/partial/"*
+    echo "  GET     gnumach $1, the source"
+    if ! (cd "$apt/partial" && apt_get source --download-only "gnumach=$1" 2> "$apt/log"); then
+        absent=$(apt_error "$apt/log")
+        case $absent in *404* | *'not found'*) return 1 ;; esac
+        die "cannot download the source of gnumach $1: $absent"
+    fi
+    # From a mirror on this machine they are links.
+    cp -L "$apt/partial/"*.tar.* "$dir/source"
+    cp -L "$apt/partial/"*.dsc "$dir/source"
+}
+
+source()
+{
+    mkdir -p "$dir"
+    source_fetch "$1" || die "the mirror does not give out the source of gnumach $1 ($absent);" \
+        "GNUMACH_DSC=FILE names a source package that is at hand"
+    answer_write source "the mirror has its source"
+}
+
+answer_write()
+{
+    printf '# Written by kernel/fetch.sh.\nKERNEL_ANSWER := %s\nKERNEL_ANSWER_WHY := %s\n' "$1" "$2" \
+        > "$dir/answer.mk.new"
+    mv "$dir/answer.mk.new" "$dir/answer.mk"
+}
+
+answer()
+{
+    mkdir -p "$dir"
+    if source_fetch "$1"; then
+        answer_write source "the mirror has its source"
+    else
+        answer_write package "the mirror does not give out its source ($absent)"
+    fi
 }
 
 "$action" "$@"

@@ -255,6 +255,11 @@ like($line, qr/-set drive\.medium\.file=boot\.img .* device\.medium\.driver=scsi
 refusal('a boot disk that is not there is refused', 'the boot disk .* was not given', '--medium',
     'disk');
 
+for my $disk ('ahci', 'ide') {
+    ending("a kernel for several processors has no $disk disk", '', 77, 'has none', '--kernel-variant',
+        'smp', '--disk', $disk);
+}
+
 ($status, $line) = run('', '--list', '--jobs', "$top/jobs");
 is($status, 0, 'a list ends with 0');
 like($line, qr/^  run128 .*^  ide .*^  direct .*jobs\/pager\.job +pager: .*^  end_fsync /ms,

@@ -56,6 +56,13 @@ const struct choice choice_traces[] = {
     {NULL, NULL},
 };
 
+const struct choice choice_variants[] = {
+    {"up", "one processor"},
+    {"pae", "one processor, PAE: page tables of 64-bit entries (i386)"},
+    {"smp", "several processors; has no disk drivers (i386)"},
+    {NULL, NULL},
+};
+
 const struct choice choice_trace_kinds[] = {
     {"op", "an operation of the workload"},
     {"io", "an RPC of a file or of the pager server"},

@@ -38,6 +38,7 @@ extern const struct choice choice_machines[];
 extern const struct choice choice_mediums[];
 extern const struct choice choice_origins[];
 extern const struct choice choice_traces[];
+extern const struct choice choice_variants[];
 
 /* What servers record (docs/trace.md), in the order of the layers. */
 extern const struct choice choice_trace_kinds[];

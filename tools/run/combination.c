@@ -11,8 +11,12 @@ struct combination {
     const char *firmware;
     const char *disk;
     const char *boot;
+    const char *variant;
     const char *reason;
 };
+
+#define SMP_REASON                                                                                 \
+    "the kernel's disk drivers are not made for several processors, so that this one has none"
 
 static const struct combination combinations[] = {
     {.arch = "amd64",
@@ -35,6 +39,12 @@ static const struct combination combinations[] = {
     {.firmware = "uefi32",
      .boot = "direct",
      .reason = "under UEFI QEMU's own loader starts no multiboot kernel; use BOOT=grub"},
+    {.variant = "smp",
+     .boot = "direct",
+     .reason = "started by QEMU's own loader, this kernel stops before it has a console; use "
+               "BOOT=grub"},
+    {.variant = "smp", .disk = "ahci", .reason = SMP_REASON},
+    {.variant = "smp", .disk = "ide", .reason = SMP_REASON},
 };
 #define COMBINATIONS (sizeof(combinations) / sizeof(combinations[0]))
 
@@ -49,7 +59,8 @@ static bool combination_fits(const struct combination *combination, const struct
            combination_word_fits(combination->machine, options->machine->name) &&
            combination_word_fits(combination->firmware, options->firmware->name) &&
            combination_word_fits(combination->disk, options->disk->choice.name) &&
-           combination_word_fits(combination->boot, options->boot->name);
+           combination_word_fits(combination->boot, options->boot->name) &&
+           combination_word_fits(combination->variant, options->variant->name);
 }
 
 /* Why this cannot work, or NULL if it can. */
@@ -106,11 +117,10 @@ static void combination_disks_list(struct options *options, FILE *stream)
 
 static void combination_words_print(const struct combination *combination, FILE *stream)
 {
-    const char *const words[][2] = {{"ARCH", combination->arch},
-                                    {"MACHINE", combination->machine},
-                                    {"FIRMWARE", combination->firmware},
-                                    {"DISK", combination->disk},
-                                    {"BOOT", combination->boot}};
+    const char *const words[][2] = {
+        {"ARCH", combination->arch},         {"MACHINE", combination->machine},
+        {"FIRMWARE", combination->firmware}, {"DISK", combination->disk},
+        {"BOOT", combination->boot},         {"VARIANT", combination->variant}};
 
     fputc(' ', stream);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -122,7 +132,7 @@ static void combination_words_print(const struct combination *combination, FILE 
 
 void combination_list(FILE *stream)
 {
-    struct options options = {0};
+    struct options options = {.variant = choice_variants};
 
     fprintf(stream,
             "\nmachines that exist, each with MEDIUM=iso or disk\n  %-6s %-8s %-9s %-6s %s\n",

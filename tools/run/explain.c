@@ -10,6 +10,8 @@
  *   a policy's own           choice.c
  *   a piece of the file      where its next block lies elsewhere on the disk, a write ends
  *
+ * TUNE changes the first two in a kernel that is built from source.
+ *
  * A sentence compares the largest request that was seen with these, and with the layer above. It
  * says what was measured; a cap that was not reached is not blamed. It is about the file data: a
  * few requests for metadata have shapes of their own.
@@ -21,8 +23,8 @@
 
 #include "size.h"
 
-#define EXPLAIN_MESSAGE_CAP (32 * PAGE_BYTES)
-#define EXPLAIN_COMMAND_CAP (8 * PAGE_BYTES)
+#define EXPLAIN_MESSAGE_PAGES 32 /* if TUNE does not say otherwise */
+#define EXPLAIN_COMMAND_PAGES 8
 
 struct explain {
     struct layer request; /* data_request */
@@ -33,30 +35,40 @@ struct explain {
     char *text;
 };
 
+static uint64_t explain_limit(const struct explain *explain, const char *name, uint64_t unchanged)
+{
+    const struct tune *tune = explain->explained->tune;
+
+    return tune == NULL ? unchanged : tune_value(tune, name, unchanged);
+}
+
 typedef void explain_t(const struct explain *explain);
 
 static void explain_message(const struct explain *explain)
 {
     uint64_t max = explain->message.max;
-    const char *cap = NUMBER_TEXT(EXPLAIN_MESSAGE_CAP);
+    uint64_t most = explain_limit(explain, "DATA_WRITE_MAX", EXPLAIN_MESSAGE_PAGES);
+    const char *pages = NUMBER_TEXT(most);
+    const char *cap = NUMBER_TEXT(most * PAGE_BYTES);
 
-    if (max == EXPLAIN_MESSAGE_CAP)
+    if (max == most * PAGE_BYTES)
         snprintf(explain->text, EXPLAIN_BYTES,
-                 "capped by the kernel: at most 32 pages (%s bytes) in one message, its "
+                 "capped by the kernel: at most %s pages (%s bytes) in one message, its "
                  "DATA_WRITE_MAX",
-                 cap);
-    else if (max > EXPLAIN_MESSAGE_CAP)
+                 pages, cap);
+    else if (max > most * PAGE_BYTES)
         snprintf(explain->text, EXPLAIN_BYTES,
-                 "larger than a kernel with DATA_WRITE_MAX at 32 pages (%s bytes) can send", cap);
+                 "larger than a kernel with DATA_WRITE_MAX at %s pages (%s bytes) can send", pages,
+                 cap);
     else if (max == PAGE_BYTES)
         snprintf(explain->text, EXPLAIN_BYTES,
                  "single pages: what the pageout daemon sends, or a return of pages that have no "
                  "dirty neighbour");
     else
         snprintf(explain->text, EXPLAIN_BYTES,
-                 "not capped: every run of dirty pages ended before the kernel's 32 pages (%s "
+                 "not capped: every run of dirty pages ended before the kernel's %s pages (%s "
                  "bytes)",
-                 cap);
+                 pages, cap);
 }
 
 static void explain_request(const struct explain *explain)
@@ -156,13 +168,13 @@ static void explain_rounding(const struct explain *explain)
 static void explain_command(const struct explain *explain)
 {
     uint64_t max = explain->command.max;
-    const char *cap = NUMBER_TEXT(EXPLAIN_COMMAND_CAP);
+    uint64_t most = explain_limit(explain, "MAX_BUF", EXPLAIN_COMMAND_PAGES);
 
-    if (max == EXPLAIN_COMMAND_CAP && explain->call.max > max)
+    if (max == most * PAGE_BYTES && explain->call.max > max)
         snprintf(explain->text, EXPLAIN_BYTES,
-                 "capped by the kernel's disk driver: 8 buffers of a page (%s bytes) a command, "
+                 "capped by the kernel's disk driver: %s buffers of a page (%s bytes) a command, "
                  "however large the call",
-                 cap);
+                 NUMBER_TEXT(most), NUMBER_TEXT(most * PAGE_BYTES));
     else if (max == explain->call.max && explain->command.count == explain->call.count)
         snprintf(explain->text, EXPLAIN_BYTES, "not capped: each call is one command");
     else if (max == explain->call.max)

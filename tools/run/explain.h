@@ -7,12 +7,14 @@
 #include "file-map.h"
 #include "job.h"
 #include "layer.h"
+#include "tune.h"
 
 #define EXPLAIN_BYTES 512
 
 struct explain_case {
     const struct layers *layers; /* of one boot, disk included */
     const struct policy *policy;
+    const struct tune *tune;    /* of the kernel; NULL: it is as it comes */
     uint64_t merge_bytes;       /* the cap of a policy that has none of its own */
     const struct file_map *map; /* where the job's bytes lie */
     uint64_t nrfiles;           /* of the job */

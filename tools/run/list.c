@@ -82,6 +82,7 @@ void list_print(const char *jobs, FILE *stream)
     list_table_print("machines (MACHINE)", choice_machines, stream);
     list_table_print("firmware (FIRMWARE)", choice_firmwares, stream);
     list_table_print("accelerators (ACCEL)", choice_accels, stream);
+    list_table_print("kernels (VARIANT)", choice_variants, stream);
     list_table_print("events of each request (TRACE)", choice_traces, stream);
     list_table_print("kinds of event (TRACE_EVENTS, all or several with commas between)",
                      choice_trace_kinds, stream);

@@ -190,6 +190,13 @@ static int options_read_number(struct options *options, const struct options_spe
     return STATUS_SUCCESS;
 }
 
+static int options_read_tune(struct options *options, const struct options_spec *spec,
+                             const char *value, struct failure *failure)
+{
+    (void)spec;
+    return tune_parse(&options->tune, value, failure);
+}
+
 /* The same, where zero means none. */
 static int options_read_count(struct options *options, const struct options_spec *spec,
                               const char *value, struct failure *failure)
@@ -287,6 +294,9 @@ static const struct options_spec options_specs[] = {
     {"kernel-version", "TEXT", options_read_text, FIELD(kernel_version), NULL, "its version"},
     {"kernel-origin", "KIND", options_read_choice, FIELD(origin), choice_origins,
      "package or source (package)"},
+    {"kernel-variant", "KIND", options_read_choice, FIELD(variant), choice_variants,
+     "up, pae or smp (up)"},
+    {"tune", "N=V N=V...", options_read_tune, 0, NULL, "which of its limits were changed (none)"},
     {"iso", "FILE", options_read_text, FIELD(iso), NULL, "the boot CD"},
     {"boot-disk", "FILE", options_read_text, FIELD(boot_disk), NULL,
      "the boot disk, for --medium disk"},
@@ -328,6 +338,7 @@ static void options_init(struct options *options)
         .medium = &choice_mediums[0],
         .origin = &choice_origins[0],
         .trace = &choice_traces[0],
+        .variant = &choice_variants[0],
         .build = "build",
         .fail_sector = OPTIONS_NO_SECTOR,
         .job = "jobs/default.job",

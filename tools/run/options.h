@@ -10,6 +10,7 @@
 
 #include "choice.h"
 #include "failure.h"
+#include "tune.h"
 
 #define OPTIONS_POLICIES_MAX     16
 #define OPTIONS_POLICIES_DEFAULT 4 /* the first of choice.c */
@@ -35,7 +36,9 @@ struct options {
     const struct choice *medium;
     const struct choice *origin; /* of the kernel */
     const struct choice *trace;
+    const struct choice *variant; /* of the kernel */
     const char *boot_disk;
+    struct tune tune;     /* of the kernel */
     const char *build;    /* the folder that runs/ is made in */
     const char *debugger; /* NULL: none */
     const char *fragment; /* NULL: the one in BUILD */

@@ -311,6 +311,15 @@ static json_t *result_jobs(const struct run *run)
     return array;
 }
 
+static json_t *result_tune(const struct tune *tune)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < tune->count; i++)
+        json_object_set_new(object, tune->limits[i].name, result_number(tune->limits[i].value));
+    return object;
+}
+
 static json_t *result_kernel(const struct run *run)
 {
     json_t *object = json_object();
@@ -320,7 +329,8 @@ static json_t *result_kernel(const struct run *run)
                         run->kernel_sha256[0] == '\0' ? json_null()
                                                       : json_string(run->kernel_sha256));
     json_object_set_new(object, "origin", json_string(run->options->origin->name));
-    json_object_set_new(object, "tune", json_object());
+    json_object_set_new(object, "variant", json_string(run->options->variant->name));
+    json_object_set_new(object, "tune", result_tune(&run->options->tune));
     return object;
 }
 

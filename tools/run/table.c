@@ -174,6 +174,7 @@ static void table_explain(const struct boot *boot, unsigned kind, char text[EXPL
     const struct console *console = &boot->console;
     struct explain_case explained = {.layers = &boot->layers,
                                      .policy = boot->policy,
+                                     .tune = &boot->options->tune,
                                      .merge_bytes = boot->options->merge_bytes,
                                      .map = boot_map(boot),
                                      .nrfiles = boot->job->nrfiles};
@@ -371,6 +372,18 @@ static void table_behind_print(const struct options *options, FILE *stream)
         fprintf(stream, "write-behind: every %s s\n", NUMBER_TEXT(options->sync_every));
 }
 
+static void table_kernel_print(const struct options *options, FILE *stream)
+{
+    char tune[256];
+
+    fprintf(stream, "GNU Mach %s (%s", options->kernel_version, options->origin->name);
+    if (options->variant != &choice_variants[0])
+        fprintf(stream, ", %s", options->variant->name);
+    if (options->tune.count != 0)
+        fprintf(stream, ", %s", tune_print(&options->tune, tune, sizeof(tune)));
+    fprintf(stream, ")\n");
+}
+
 static void table_machine_print(const struct options *options, FILE *stream)
 {
     fprintf(stream, "machine: %s, ", options->machine->name);
@@ -378,10 +391,10 @@ static void table_machine_print(const struct options *options, FILE *stream)
         fprintf(stream, "%s, ", options->arch->name);
     if (options->firmware != &choice_firmwares[0])
         fprintf(stream, "%s, ", options->firmware->name);
-    fprintf(stream, "%s disk, %s of memory, %s, boot by %s%s; GNU Mach %s (%s)\n",
-            options->disk->choice.name, SIZE_TEXT(options->mem_bytes), options->accel->name,
-            options->boot->name, options->medium == &choice_mediums[0] ? "" : " from a hard disk",
-            options->kernel_version, options->origin->name);
+    fprintf(stream, "%s disk, %s of memory, %s, boot by %s%s; ", options->disk->choice.name,
+            SIZE_TEXT(options->mem_bytes), options->accel->name, options->boot->name,
+            options->medium == &choice_mediums[0] ? "" : " from a hard disk");
+    table_kernel_print(options, stream);
 }
 
 static void table_head_print(const struct run *run, FILE *stream)

@@ -6,7 +6,8 @@
 #   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
 HOST_TESTING := $(filter test test-long test-matrix,$(MAKECMDGOALS))
-HOST_LISTS := $(if $(HOST_TESTING),test plot uefi uefi32) $(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) \
+HOST_LISTS := $(if $(HOST_TESTING),test plot uefi uefi32 source) \
+	$(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) $(filter source,$(KERNEL_ORIGIN)) \
 	$(if $(HOST_TESTING)$(filter trace all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
 HOST_LISTS += $(if $(HOST_TESTING)$(filter gdb gdb-attach,$(MAKECMDGOALS)),gdb)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))

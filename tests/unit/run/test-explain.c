@@ -87,6 +87,25 @@ static void commands_are_explained_by_the_driver_or_the_call(void **state)
     assert_explained(LAYER_DISK_WRITE, "page", "capped by the kernel's disk driver: 8 buffers");
 }
 
+static void a_tuned_kernel_is_explained_by_its_own_limits(void **state)
+{
+    static const struct tune tune = {.limits = {{"DATA_WRITE_MAX", 256}, {"MAX_BUF", 16}},
+                                     .count = 2};
+
+    (void)state;
+    explained.tune = &tune;
+    add(LAYER_DATA_RETURN, 131072);
+    assert_explained(LAYER_DATA_RETURN, "page", "ended before the kernel's 256 pages (1,048,576");
+    add(LAYER_DATA_RETURN, 1048576);
+    assert_explained(LAYER_DATA_RETURN, "page",
+                     "capped by the kernel: at most 256 pages (1,048,576");
+    add(LAYER_STORE_WRITE, 131072);
+    add(LAYER_DISK_WRITE, 32768);
+    assert_explained(LAYER_DISK_WRITE, "page", "at most 32,768 bytes a command");
+    add(LAYER_DISK_WRITE, 65536);
+    assert_explained(LAYER_DISK_WRITE, "page", "capped by the kernel's disk driver: 16 buffers");
+}
+
 static void a_fault_asks_for_one_page(void **state)
 {
     (void)state;
@@ -196,6 +215,7 @@ int main(void)
         TEST(messages_are_explained_by_their_largest),
         TEST(calls_are_explained_by_the_policy_the_message_or_neither),
         TEST(commands_are_explained_by_the_driver_or_the_call),
+        TEST(a_tuned_kernel_is_explained_by_its_own_limits),
         TEST(a_fault_asks_for_one_page),
         TEST(metadata_does_not_hide_what_capped_the_data),
         TEST(metadata_is_explained_where_there_is_nothing_else),

@@ -83,12 +83,14 @@ static void the_head_says_which_kernel_and_machine(void **state)
     assert_text("kernel/version", "1.8");
     assert_text("kernel/sha256", "abcd");
     assert_text("kernel/origin", "package");
+    assert_text("kernel/variant", "up");
     assert_int_equal(json_object_size(at("kernel/tune")), 0);
     assert_text("machine/arch", "i386");
     assert_text("machine/machine", "pc");
     assert_text("machine/disk", "ahci");
     assert_text("machine/driver", "kernel");
     assert_text("machine/firmware", "bios");
+    assert_text("machine/medium", "iso");
     assert_number("machine/mem_mib", 512);
     assert_text("machine/accel", "tcg");
     assert_is_null("machine/fail_sector");

@@ -22,8 +22,8 @@ test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) 
 
 # Every machine that exists; `make test` has a third of them.
 test-matrix: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES)
-	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES MATRIX=all \
-		prove --exec '' tests/system/80-matrix.t
+	$(Q)$(TESTS_ENV) $(MAKE) --no-print-directory all ARCH=amd64
+	$(Q)$(TESTS_ENV) MATRIX=all prove --exec '' tests/system/80-matrix.t
 
 # As `make test`, with the fuzzer at work for twenty minutes.
 test-long:

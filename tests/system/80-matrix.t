@@ -16,24 +16,29 @@ use Test::More;
 
 my $all = ($ENV{MATRIX} // '') eq 'all';
 my %values = (
-    ARCH => ['i386'],
+    ARCH => ['i386', 'amd64'],
     MACHINE => ['pc', 'q35'],
     FIRMWARE => ['bios', 'uefi', 'uefi32'],
-    DISK => ['ahci', 'ide'],
+    DISK => ['ahci', 'ide', 'ram'],
 );
 my @words = qw(ARCH MACHINE FIRMWARE DISK);
 
 # The disks of each machine that exists.
 my %disks = (
-    'i386 pc bios' => 'ahci ide',
-    'i386 pc uefi' => 'ahci ide',
-    'i386 q35 bios' => 'ahci',
-    'i386 q35 uefi' => 'ahci',
-    'i386 q35 uefi32' => 'ahci',
+    'i386 pc bios' => 'ahci ide ram',
+    'i386 pc uefi' => 'ahci ide ram',
+    'i386 q35 bios' => 'ahci ram',
+    'i386 q35 uefi' => 'ahci ram',
+    'i386 q35 uefi32' => 'ahci ram',
+    'amd64 pc bios' => 'ram',
+    'amd64 pc uefi' => 'ram',
+    'amd64 q35 bios' => 'ram',
+    'amd64 q35 uefi' => 'ram',
+    'amd64 q35 uefi32' => 'ram',
 );
 my %third = map { $_ => 1 } 'i386 pc bios ide disk', 'i386 q35 bios ahci iso',
-    'i386 pc uefi ahci iso 512M', 'i386 q35 uefi ahci disk 2G', 'i386 q35 uefi32 ahci iso 512M',
-    'i386 q35 uefi32 ahci disk 2G';
+    'i386 pc uefi ahci iso 512M', 'i386 q35 uefi ram disk 2G', 'i386 q35 uefi32 ahci disk 2G',
+    'amd64 pc uefi ram disk 2G', 'amd64 q35 uefi32 ram iso 512M';
 
 sub exists_machine
 {
@@ -47,6 +52,7 @@ sub reason
 {
     my ($arch, $machine, $firmware, $disk) = @_;
 
+    return 'no disk driver; use DISK=ram' if $arch eq 'amd64' && $disk ne 'ram';
     return 'system management mode.*MACHINE=q35' if $machine eq 'pc' && $firmware eq 'uefi32';
     return 'no IDE controller; use DISK=ahci' if $machine eq 'q35' && $disk eq 'ide';
     return 'no reason is known';
@@ -56,12 +62,13 @@ sub boots
 {
     my ($what, @variables) = @_;
     my $run = run_make($what =~ s/ /-/gr, 'SIZE=1M', 'POLICY=run128', @variables);
-    my %expected = map { lc(s/=.*//r) => s/.*=//r } grep { !/^MEM=/ } @variables;
+    my %expected = map { lc(s/=.*//r) => s/.*=//r } grep { !/^(MEM|VARIANT)=/ } @variables;
     my $machine = $run->{result}{machine} // {};
+    my @checks = ('content', 'fsck', 'unmount', $expected{disk} eq 'ram' ? () : 'disk_agrees');
 
     ends_with($run, 0, '1 boot, every check passed', "$what boots and does its job");
     is_deeply(boot_of($run)->{checks},
-        { map { $_ => 'ok' } qw(content fsck disk_agrees unmount) }, "$what: with all checks");
+        { map { $_ => 'ok' } @checks }, "$what: with all checks");
     is_deeply({ map { $_ => $machine->{$_} } keys %expected }, \%expected,
         "$what: result.json says so");
 }
@@ -119,6 +126,11 @@ is_deeply([sort map { "@$_" } @listed], [sort map { "@$_" } grep { exists_machin
 
 machine_check(@$_) for @machines;
 
+# The other kernels of the package.
+if ($all) {
+    boots('PAE', 'VARIANT=pae', 'DISK=ahci', 'BOOT=direct');
+    boots('SMP', 'VARIANT=smp', 'DISK=ram');
+}
 is_skipped('direct boot under UEFI', 'no multiboot kernel; use BOOT=grub', 'ARCH=i386', 'MACHINE=pc',
     'FIRMWARE=uefi', 'DISK=ahci', 'BOOT=direct');
 

@@ -246,6 +246,14 @@ static void model_remap(void)
     mock_set_batch(f.object, random_below(&model.random, 2) == 0 ? MOCK_BATCH : 100);
 }
 
+/* The last client goes while pages that it has touched are on their way. */
+static void model_die(void)
+{
+    for (size_t i = random_below(&model.random, 4); i > 0; i--)
+        mock_touch(f.object, model_page());
+    model_remap();
+}
+
 /* A page begins to fail, or no longer does. */
 static void model_fail(void)
 {
@@ -275,7 +283,7 @@ static void model_step(void)
         model_write,     model_write,   model_write_run, model_write_run, model_read,
         model_read,      model_pageout, model_pageout,   model_pageout,   model_sync_some,
         model_sync_some, model_sync,    model_return,    model_flush,     model_remap,
-        model_fail,      model_behave,  model_resize,    model_forget,
+        model_fail,      model_behave,  model_resize,    model_die,       model_forget,
     };
 
     steps[random_below(&model.random, sizeof(steps) / sizeof(steps[0]))]();

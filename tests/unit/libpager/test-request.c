@@ -310,6 +310,76 @@ static void read_that_a_return_has_overtaken_starts_over(void **state)
     end();
 }
 
+static void two_clients_that_want_the_same_page_get_it_from_one_read(void **state)
+{
+    struct client clients[2];
+
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 55);
+    backend_set(f.upi, hold_reads, true);
+    for (size_t i = 0; i < 2; i++)
+        client_start(&clients[i], 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    backend_set(f.upi, hold_reads, false);
+    for (size_t i = 0; i < 2; i++) {
+        client_join(&clients[i]);
+        assert_int_equal(clients[i].result, KERN_SUCCESS);
+        assert_int_equal(clients[i].value, 55);
+    }
+    assert_int_equal(f.upi->nreads, 1);
+    end();
+}
+
+/* A client that faulted goes, and the next mapping wants the same page before it was read. */
+static void same_page_is_read_for_two_mappings_at_once(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 55);
+    backend_set(f.upi, hold_reads, true);
+    mock_touch(f.object, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    mock_unmap(f.object);
+    f.object = mock_map(pager_get_port(f.upi->pager), 4);
+    mock_touch(f.object, 1);
+    backend_await(f.upi, nwaiting_reads, 2);
+    backend_set(f.upi, hold_reads, false);
+    check_read(1, 55);
+    end();
+}
+
+static void requests_for_the_same_page_that_come_twice_are_both_served(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 55);
+    backend_set(f.upi, hold_reads, true);
+    mock_touch(f.object, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    mock_send_request(f.object, PAGE, PAGE);
+    backend_await(f.upi, nwaiting_reads, 2);
+    backend_set(f.upi, hold_reads, false);
+    check_read(1, 55);
+    mock_receiver_wait(f.bucket);
+    end(); /* the data of the second answer, which no kernel wanted, is not left behind */
+}
+
+static void client_that_goes_while_its_page_is_read_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 55);
+    backend_set(f.upi, hold_reads, true);
+    mock_touch(f.object, 1);
+    mock_touch(f.object, 2);
+    backend_await(f.upi, nwaiting_reads, 2);
+    mock_unmap(f.object);
+    mock_receiver_wait(f.bucket);
+    backend_set(f.upi, hold_reads, false);
+    backend_destroy(f.upi, NULL); /* requires that no memory and no rights are left */
+}
+
 static void write_locked_page_is_unlocked_by_the_server(void **state)
 {
     (void)state;
@@ -459,6 +529,10 @@ int main(void)
         cmocka_unit_test(page_that_could_not_be_written_is_kept_if_it_is_wanted),
         cmocka_unit_test(page_whose_eviction_was_notified_is_read_anew),
         cmocka_unit_test(read_that_a_return_has_overtaken_starts_over),
+        cmocka_unit_test(two_clients_that_want_the_same_page_get_it_from_one_read),
+        cmocka_unit_test(same_page_is_read_for_two_mappings_at_once),
+        cmocka_unit_test(requests_for_the_same_page_that_come_twice_are_both_served),
+        cmocka_unit_test(client_that_goes_while_its_page_is_read_leaves_nothing_behind),
         cmocka_unit_test(write_locked_page_is_unlocked_by_the_server),
         cmocka_unit_test(page_that_may_not_be_unlocked_faults_writers_and_not_readers),
         cmocka_unit_test(page_that_may_not_be_unlocked_says_so_to_the_next_writer_not_to_a_reader),

@@ -294,6 +294,29 @@ static void return_outside_the_object_is_refused_in_one_line(void **state)
     end();
 }
 
+static void message_of_300_pages_is_written_whole_but_for_the_bad_one(void **state)
+{
+    (void)state;
+    for (size_t i = 0; pager_policy_at(i) != NULL; i++) {
+        start(300);
+        pager_policy_set(pager_policy_at(i));
+        pager_policy_set_merge_max(PAGER_MERGE_DEFAULT);
+        backend_set_bad(f.upi, 200, EIO);
+        mock_send_return(f.object, 0, 300 * PAGE, 7, TRUE, FALSE);
+        mock_receiver_wait(f.bucket);
+        assert_int_equal(pager_sync(f.upi->pager, 1), EIO);
+        for (size_t page = 0; page < 300; page++) {
+            assert_int_equal(backend_value(f.upi, page), page == 200 ? 0 : 7 + page);
+            assert_int_equal(pager_get_error(f.upi->pager, page * PAGE), page == 200 ? EIO : 0);
+        }
+        backend_set_bad(f.upi, 200, 0);
+        assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+        assert_int_equal(backend_value(f.upi, 200), 207);
+        assert_int_equal(pager_get_error(f.upi->pager, 200 * PAGE), 0);
+        end();
+    }
+}
+
 static void return_across_the_objects_end_is_written_up_to_it(void **state)
 {
     (void)state;
@@ -545,6 +568,7 @@ int main(void)
         cmocka_unit_test(return_that_is_not_whole_pages_is_refused_in_one_line),
         cmocka_unit_test(return_without_data_is_refused_in_one_line),
         cmocka_unit_test(return_outside_the_object_is_refused_in_one_line),
+        cmocka_unit_test(message_of_300_pages_is_written_whole_but_for_the_bad_one),
         cmocka_unit_test(return_across_the_objects_end_is_written_up_to_it),
         cmocka_unit_test(last_page_that_is_partly_inside_is_written_whole),
         cmocka_unit_test(return_from_another_kernel_is_refused_in_one_line),

@@ -72,8 +72,11 @@ struct node {
     size_t nfresh;  /* length of fresh */
 };
 
-/* Files beyond this many bytes cannot be: a memory object's offsets have 32 bits on i386. */
-#define NODE_SIZE_MAX ((uint64_t)0xfffff000u)
+/* Files beyond this many bytes cannot be: on i386 a memory object's offsets have 32 bits. On amd64
+   it is libpager's map, 4 bytes a page, which takes half of the heap for that many
+   (librt/newlib.c). */
+#define NODE_SIZE_MAX                                                                              \
+    (sizeof(vm_offset_t) > sizeof(uint32_t) ? UINT64_C(1) << 36 : UINT64_C(0xfffff000))
 
 /* Writes of one file's data that may be under way at a time. */
 #define NODE_WRITERS 2u

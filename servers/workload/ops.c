@@ -20,6 +20,7 @@
 #define OPS_MODE     0640u
 #define OPS_BYTES    ((vm_size_t)10000)
 #define OPS_FAR      ((int64_t)1 << 20)
+#define OPS_FARTHER  ((int64_t)5 << 30) /* more than 32 bits can say */
 #define OPS_SLOW     80 /* characters of a symbolic link's target that does not fit into an inode */
 #define OPS_PATIENCE 200 /* tries, OPS_POLL_MS apart, until what happens by itself has happened */
 #define OPS_POLL_MS  10u
@@ -87,6 +88,23 @@ static bool ops_expect(struct ops *ops, mach_port_t file, int64_t offset, vm_siz
     return true;
 }
 
+/* Beyond 4 GiB there can be data where offsets have 64 bits. */
+static bool ops_bytes_far(struct ops *ops, mach_port_t file)
+{
+    vm_size_t amount;
+
+    OPS_ANSWER(io_write(file, (pointer_t)ops, 1, OPS_FARTHER, &amount),
+               sizeof(vm_offset_t) > sizeof(uint32_t) ? 0 : EFBIG);
+    if (sizeof(vm_offset_t) == sizeof(uint32_t))
+        return true;
+    if (!ops_write(ops, file, OPS_FARTHER, 100) ||
+        !ops_expect(ops, file, OPS_FARTHER, 100, 0, false) ||
+        !ops_expect(ops, file, OPS_FARTHER - 5000, 5000, 0, true))
+        return false;
+    OPS_ANSWER(file_set_size(file, OPS_BYTES), 0);
+    return ops_expect(ops, file, 0, OPS_BYTES, 0, false);
+}
+
 static bool ops_bytes(struct ops *ops)
 {
     mach_msg_type_number_t count = 1;
@@ -109,6 +127,8 @@ static bool ops_bytes(struct ops *ops)
     OPS_ANSWER(io_read(file, &data, &count, -1, 1), EINVAL);
     OPS_ANSWER(io_write(file, (pointer_t)ops, 1, -1, &amount), EINVAL);
     OPS_ANSWER(io_write(file, (pointer_t)ops, 1, (int64_t)1 << 40, &amount), EFBIG);
+    if (!ops_bytes_far(ops, file))
+        return false;
     OPS_ANSWER(file_sync(file, TRUE), 0);
     return true;
 }

@@ -86,6 +86,40 @@ my $plain = run_make('amd64-plain', 'ARCH=amd64', 'JOB=tests/system/jobs/plain.j
 ends_with($plain, 0, '1 boot, every check passed',
     'a second store, small blocks and the trace work on amd64');
 
+my $far = run_make('amd64-operations', 'ARCH=amd64', 'JOB=jobs/operations.job', 'SIZE=2M',
+    'POLICY=run128');
+ends_with($far, 0, '1 boot, every check passed', 'so do all operations, data beyond 4 GiB among them');
+is(system("make --no-print-directory trace NAME=$plain->{name} >/dev/null"), 0,
+    "the trace's summary agrees with result.json, without a disk's commands");
+
+# --- How much memory it takes ---------------------------------------------------------------------
+
+# With the memory that a refusal says that it needs, a job runs, and nothing is paged out: the kernel
+# returns the file in messages of 32 pages. With 1 MiB less it is refused.
+sub needs_memory
+{
+    my ($what, $bytes, @arguments) = @_;
+    my $refused = run_make("$what-refused" =~ s/ /-/r, 'DISK=ram', 'MEM=32M', 'POLICY=run128', @arguments);
+    my ($need) = $refused->{last} =~
+        /^machbed: status 2: --mem: .* does not fit into 32M; it needs MEM=(\d+)M$/;
+
+    ok($need && !-e $refused->{folder}, "$what: too little memory is refused, with what it takes")
+        or diag($refused->{text});
+    $need //= 512;
+    refuses("$what: 1 MiB less is refused", "it needs MEM=${need}M", 'DISK=ram', 'POLICY=run128',
+        'MEM=' . ($need - 1) . 'M', @arguments);
+    my $run = run_make("$what-fits" =~ s/ /-/r, 'DISK=ram', 'POLICY=run128', "MEM=${need}M", @arguments);
+
+    ends_with($run, 0, '1 boot, every check passed', "$what: with that much it runs");
+    is_deeply(boot_of($run)->{layers_file}{data_return}{hist}, { 131_072 => $bytes / 131_072 },
+        "$what: nothing is paged out");
+    return $need;
+}
+
+my $need = needs_memory('default job', 128 << 20, 'BOOT=direct');
+cmp_ok($need, '<=', 512, 'the default job fits into the default memory');
+needs_memory('amd64', 16 << 20, 'ARCH=amd64', 'SIZE=16M');
+
 # --- What goes wrong ------------------------------------------------------------------------------
 
 my $crash = run_make('amd64-crash', 'ARCH=amd64', 'JOB=tests/system/jobs/fault-crash_pager.job',

@@ -9,6 +9,7 @@
 
 #include "machine.h"
 #include "prepare.h"
+#include "ram.h"
 #include "size.h"
 #include "tool.h"
 #include "volume.h"
@@ -93,6 +94,8 @@ static int disk_recipe_try(const struct options *options, const struct job *job,
         status = disk_size_check(&mbr, job, failure);
     if (status == STATUS_SUCCESS)
         status = disk_fault_check(&mbr, options, failure);
+    if (status == STATUS_SUCCESS && ram_is_chosen(options))
+        status = ram_room_check(options, job, disk, &mbr, failure);
     unlink(disk);
     unlink(output);
     return status;
@@ -175,6 +178,8 @@ static int disk_image_check(const struct options *options, const struct job *job
         status = disk_partition_check(&mbr, options, job, failure);
     if (status == STATUS_SUCCESS)
         status = disk_fault_check(&mbr, options, failure);
+    if (status == STATUS_SUCCESS && ram_is_chosen(options))
+        status = ram_room_check(options, job, options->image, &mbr, failure);
     return status;
 }
 

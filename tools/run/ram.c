@@ -135,6 +135,83 @@ uint64_t ram_blocks_count(int file, uint64_t start, uint64_t bytes)
     return count;
 }
 
+/* --- Room ------------------------------------------------------------------------------------ */
+
+/* What of the machine's memory can be used, in thousandths. The kernel begins to write pages out
+   when 6 % of it are left (vm/vm_page.c of GNU Mach), and keeps 44 bytes about each page, on
+   amd64 80. */
+#define RAM_USABLE_I386  929u
+#define RAM_USABLE_AMD64 920u
+
+/* The kernel and the servers: the default job of 16 and of 128 MiB runs with run128 as it does with
+   more memory when this is 15 MiB. The rest is for what policies copy, and for messages on their
+   way. */
+#define RAM_SYSTEM_BYTES (32 * MIB)
+
+/* So much of a file's size its indirect blocks have, rounded up: those of 1 KiB have most. */
+#define RAM_INDIRECT_SHARE 250u
+
+/* Each file has an inode, a page that it fills in part, perhaps an indirect block, all of it twice,
+   and what the server knows of it. */
+#define RAM_FILE_BYTES (16u << 10)
+
+/* With a trace a sixteenth of the memory is set aside (servers/libtrace). */
+#define RAM_TRACE_SHARE 62u
+
+static uint64_t ram_usable(const struct options *options)
+{
+    uint64_t usable =
+        strcmp(options->arch->name, "amd64") == 0 ? RAM_USABLE_AMD64 : RAM_USABLE_I386;
+
+    return strcmp(options->trace->name, "off") == 0 ? usable : usable - RAM_TRACE_SHARE;
+}
+
+/* Partition 3 is the plain loop's (servers/workload/plain.c). */
+static bool ram_is_opened(const struct job *job, unsigned number)
+{
+    return number == job_partition(job) || (job->plain && number == 3);
+}
+
+/* What the job's stores hold before it runs. */
+static uint64_t ram_image_bytes(const struct job *job, int file, const struct mbr *mbr)
+{
+    uint64_t blocks = 0;
+
+    for (unsigned i = 0; i < MBR_PARTITIONS; i++)
+        if (ram_is_opened(job, i + 1))
+            blocks += ram_blocks_count(file, mbr->partitions[i].sector * MBR_SECTOR_BYTES,
+                                       mbr->partitions[i].sectors * MBR_SECTOR_BYTES);
+    return blocks * RAM_BLOCK_BYTES;
+}
+
+/* What the job adds to that, wherever its file comes from: a given image that has it already is
+   counted too high. The file is held twice: in the store, and by the kernel. */
+static uint64_t ram_job_bytes(const struct job *job)
+{
+    uint64_t bytes = 2 * job->size + job->size / RAM_INDIRECT_SHARE + job->nrfiles * RAM_FILE_BYTES;
+
+    return job->plain ? bytes + job->size : bytes;
+}
+
+int ram_room_check(const struct options *options, const struct job *job, const char *disk,
+                   const struct mbr *mbr, struct failure *failure)
+{
+    int file = open(disk, O_RDONLY | O_CLOEXEC);
+    uint64_t used, needed;
+
+    if (file < 0)
+        return failure_set(failure, STATUS_BAD_INPUT, "%s: %s", disk, strerror(errno));
+    used = RAM_SYSTEM_BYTES + ram_image_bytes(job, file, mbr) + ram_job_bytes(job);
+    close(file);
+    needed = used / ram_usable(options) * 1000 / MIB + 1;
+    if (needed * MIB <= options->mem_bytes)
+        return STATUS_SUCCESS;
+    return failure_set(failure, STATUS_BAD_INPUT,
+                       "--mem: with its disk in memory, job %s does not fit into %s; it needs "
+                       "MEM=%" PRIu64 "M",
+                       job->name, SIZE_TEXT(options->mem_bytes), needed);
+}
+
 /* --- Images ---------------------------------------------------------------------------------- */
 
 struct ram_extents {

@@ -29,7 +29,8 @@ bool ram_is_chosen(const struct options *options);
 /* Add to QEMU's command line what such a disk takes. */
 void ram_command_add(struct command *command, const struct options *options);
 
-/* Check that JOB with what its partitions on the image DISK hold fits into the machine's memory. */
+/* Check that JOB with what its partitions on the image DISK hold fits into the machine's memory.
+   => STATUS_BAD_INPUT says how much it needs. */
 int ram_room_check(const struct options *options, const struct job *job, const char *disk,
                    const struct mbr *mbr, struct failure *failure);
 

@@ -78,15 +78,10 @@ static inline uint8_t rt_arch_in8(uint16_t port)
     return value;
 }
 
-/* The end of the physical addresses that vm_allocate_contiguous is to choose from. On i386 it is
-   the kernel's own limit of what it maps itself (VM_PAGE_DIRECTMAP_LIMIT): asked for more, it takes
-   the memory for ISA devices, of which there are 16 MiB. On amd64 nothing needs more than 32 bits.
- */
-#ifdef __x86_64__
-#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x100000000)
-#else
-#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x38000000)
-#endif
+/* The end of the physical addresses that vm_allocate_contiguous is to choose from: all that 32 bits
+   can say. From a rounder number the kernel for i386 sees only the lower half, and from a lower one
+   it takes memory beyond it all the same, and then stops on an assertion. */
+#define RT_ARCH_PHYSICAL_MAX UINT64_C(0xfffff000)
 
 /* Store to address 0, for tests of what happens then. */
 static inline void rt_arch_crash(void)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RT_ARCH_PHYSICAL_MAX UINT64_C(0x100000000)
+#define RT_ARCH_PHYSICAL_MAX UINT64_C(0xfffff000)
 
 static inline uint64_t rt_arch_cycles(void)
 {

@@ -33,6 +33,7 @@ struct cpu_look {
     uint64_t flags;
     bool halted;
     bool user;
+    bool wide; /* a processor of 64 bits */
 };
 
 static void cpu_programs_add(struct cpu_programs *programs, const char *name, const char *path)
@@ -94,6 +95,7 @@ static bool cpu_look_parse(const char *text, struct cpu_look *look)
     uint64_t level = 0;
     bool wide = strstr(text, "RIP=") != NULL;
 
+    look->wide = wide;
     look->halted = cpu_register(text, "HLT=", 10, &halted) && halted != 0;
     look->user = cpu_register(text, "CPL=", 10, &level) && level != 0;
     return cpu_register(text, wide ? "RIP=" : "EIP=", 16, &look->pc) &&
@@ -140,15 +142,16 @@ static void cpu_stack_print(const struct cpu_programs *programs, const char *tex
     fprintf(stream, "\n");
 }
 
-static void cpu_stack_take(struct qmp *qmp, const struct cpu_programs *programs, uint64_t sp,
-                           char *text, FILE *stream)
+static void cpu_stack_take(struct qmp *qmp, const struct cpu_programs *programs,
+                           const struct cpu_look *look, char *text, FILE *stream)
 {
-    uint64_t words = (CPU_PAGE_BYTES - sp % CPU_PAGE_BYTES) / 4;
+    uint64_t words = (CPU_PAGE_BYTES - look->sp % CPU_PAGE_BYTES) / (look->wide ? 8 : 4);
     char command[64];
 
     if (words > CPU_STACK_WORDS)
         words = CPU_STACK_WORDS;
-    snprintf(command, sizeof(command), "x /%" PRIu64 "xw 0x%" PRIx64, words, sp);
+    snprintf(command, sizeof(command), "x /%" PRIu64 "x%c 0x%" PRIx64, words,
+             look->wide ? 'g' : 'w', look->sp);
     if (cpu_ask(qmp, command, text, stream) == 0)
         cpu_stack_print(programs, text, stream);
 }
@@ -228,7 +231,7 @@ static void cpu_state_ask(struct cpu_state *state, struct qmp *qmp,
     cpu_looks_print(programs, looks, count, stream);
     if (cpu_ask(qmp, "info pic", text, stream) == 0 && cpu_is_masked(text) && *why == '\0')
         why = ", but all of them masked";
-    cpu_stack_take(qmp, programs, looks[count - 1].sp, text, stream);
+    cpu_stack_take(qmp, programs, &looks[count - 1], text, stream);
     cpu_describe(state, programs, looks, count, why);
     fprintf(stream, "%s\n", state->sentence);
 }

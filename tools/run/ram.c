@@ -169,7 +169,7 @@ static uint64_t ram_usable(const struct options *options)
 /* Partition 3 is the plain loop's (servers/workload/plain.c). */
 static bool ram_is_opened(const struct job *job, unsigned number)
 {
-    return number == job_partition(job) || (job->plain && number == 3);
+    return number == job_partition(job) || (job_has_plain(job) && number == 3);
 }
 
 /* What the job's stores hold before it runs. */
@@ -190,7 +190,7 @@ static uint64_t ram_job_bytes(const struct job *job)
 {
     uint64_t bytes = 2 * job->size + job->size / RAM_INDIRECT_SHARE + job->nrfiles * RAM_FILE_BYTES;
 
-    return job->plain ? bytes + job->size : bytes;
+    return job_has_plain(job) ? bytes + job->size : bytes;
 }
 
 int ram_room_check(const struct options *options, const struct job *job, const char *disk,

@@ -15,7 +15,7 @@ void physical_destroy(void);
 /* What is at the physical address ADDRESS, which was given out. */
 void *physical_at(uint64_t address);
 
-/* Have fw_cfg hold BYTES of IMAGE, which stay the caller's, under NAME. */
-void physical_image_set(const char *name, const void *image, size_t bytes);
+/* Have fw_cfg hold SIZE bytes at BYTES, which stay the caller's, under NAME. */
+void physical_image_set(const char *name, const void *bytes, size_t size);
 
 #endif

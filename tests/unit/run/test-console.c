@@ -36,12 +36,16 @@ static void every_line_of_the_protocol_is_understood(void **state)
                            "times=1");
     console_feed(&console, "machbed store server=pager device=sd0s2 block=4096 rmw_bytes=1 "
                            "copied_bytes=2");
+    console_feed(&console, "machbed ram server=ext2 device=ram0s1 piece=525336576");
     console_feed(&console, "machbed check name=content result=ok");
     console_feed(&console, "machbed trace server=pager events=67586 dropped=3 drain_us=21415926");
     console_feed(&console, "machbed end status=0 reason=\"every request was answered\"");
     assert_int_equal(console.mark_ns, 1909919437);
     assert_string_equal(console.broken, "");
-    assert_int_equal(console.lines, 11);
+    assert_int_equal(console.lines, 12);
+    assert_int_equal(console.rams_count, 1);
+    assert_string_equal(console.rams[0].device, "ram0s1");
+    assert_int_equal(console.rams[0].piece, 525336576);
     assert_true(console.plain.said);
     assert_int_equal(console.plain.bytes, 134217728);
     assert_int_equal(console.plain.us, 740000);

@@ -71,6 +71,29 @@ static void a_processor_in_a_circle_does_not_get_on(void **state)
     free(said);
 }
 
+static void the_stack_of_a_64_bit_processor_has_words_of_64_bits(void **state)
+{
+    static const struct fake_answer answers[] = {
+        {"qmp_capabilities", "{\"return\": {}}"},
+        {"info status", RUNNING},
+        {"info registers",
+         "{\"return\": \"\\r\\nCPU#0\\r\\nRAX=0000000000000000 RSP=ffffffff82001fe0\\r\\n"
+         "RIP=ffffffff81012345 RFL=00000046 [----] CPL=0 II=0 A20=1 SMM=0 HLT=0\\r\\n\"}"},
+        {"info pic", PICS("b8")},
+        {"x /4xg 0xffffffff82001fe0",
+         "{\"return\": \"ffffffff82001fe0: 0x0000000000000000 0xffffffff81000010\\r\\n\"}"},
+        {NULL, NULL},
+    };
+    struct cpu_state cpu;
+
+    (void)state;
+    ask(&cpu, answers);
+    assert_string_equal(cpu.sentence, "the processor does not get on at 0xffffffff81012345 (no "
+                                      "known program), with interrupts disabled");
+    assert_contains(said, "ffffffff82001fe0: 0x0000000000000000");
+    free(said);
+}
+
 static void a_machine_that_qemu_has_paused_is_said_to_be(void **state)
 {
     static const struct fake_answer answers[] = {
@@ -109,6 +132,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_processor_that_waits_for_masked_interrupts_is_said_to_be_halted),
         cmocka_unit_test(a_processor_in_a_circle_does_not_get_on),
+        cmocka_unit_test(the_stack_of_a_64_bit_processor_has_words_of_64_bits),
         cmocka_unit_test(a_machine_that_qemu_has_paused_is_said_to_be),
         cmocka_unit_test(a_monitor_that_refuses_leaves_no_sentence),
     };

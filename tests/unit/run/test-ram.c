@@ -137,6 +137,51 @@ static void a_partition_that_is_not_there_is_an_image_of_nothing(void **state)
     close(file);
 }
 
+/* --- Room ------------------------------------------------------------------------------------ */
+
+/* What the refusal of a machine with 32 MiB says that JOB needs, in MiB; that much is enough. */
+static unsigned needed(const struct job *job)
+{
+    struct options machine = {.disk = disk_lookup("ram"),
+                              .arch = &choice_archs[0],
+                              .trace = &choice_traces[0],
+                              .mem_bytes = 32 * PIECE};
+    unsigned need = 0;
+
+    snprintf(path, sizeof(path), "%s/disk.img", folder);
+    problem = (struct failure){0};
+    assert_int_equal(ram_room_check(&machine, job, path, &mbr, &problem), STATUS_BAD_INPUT);
+    assert_int_equal(sscanf(strstr(problem.reason, "needs MEM="), "needs MEM=%uM", &need), 1);
+    machine.mem_bytes = need * PIECE;
+    problem = (struct failure){0};
+    assert_int_equal(ram_room_check(&machine, job, path, &mbr, &problem), STATUS_SUCCESS);
+    machine.mem_bytes = (need - 1) * PIECE;
+    assert_int_equal(ram_room_check(&machine, job, path, &mbr, &problem), STATUS_BAD_INPUT);
+    return need;
+}
+
+static void a_job_needs_its_bytes_twice_and_what_its_partitions_hold(void **state)
+{
+    struct job job = {.name = "j", .fs = "ext2", .plain = "0", .size = 64 * PIECE, .nrfiles = 1};
+    int file;
+
+    (void)state;
+    make_disk();
+    /* 32 MiB and twice 64, 1/250 of 64, 16 KiB; 929 of 1,000 bytes can be used */
+    assert_int_equal(needed(&job), 173);
+    job.plain = "after";
+    assert_int_equal(needed(&job), 242);
+    job.plain = "0";
+    job.nrfiles = 1000;
+    assert_int_equal(needed(&job), 190);
+    job.nrfiles = 1;
+    file = open_file("disk.img", O_RDWR);
+    for (uint64_t i = 0; i < BLOCKS; i += 8)
+        put(file, at_block(i), 1, 8 * BLOCK);
+    close(file);
+    assert_int_equal(needed(&job), 174); /* 200 blocks */
+}
+
 /* --- Taking out ------------------------------------------------------------------------------ */
 
 struct piece {
@@ -303,6 +348,7 @@ int main(void)
         cmocka_unit_test(blocks_that_hold_something_are_found_in_holes_and_zeros),
         cmocka_unit_test(an_image_has_the_blocks_of_its_partition_in_extents),
         cmocka_unit_test(a_partition_that_is_not_there_is_an_image_of_nothing),
+        cmocka_unit_test(a_job_needs_its_bytes_twice_and_what_its_partitions_hold),
         MEMORY_TEST(blocks_of_all_pieces_come_back_to_their_places),
         MEMORY_TEST(each_store_comes_back_to_its_partition),
         MEMORY_TEST(a_block_outside_the_partition_is_refused),

@@ -53,6 +53,23 @@ static void a_sector_that_fails_stands_in_the_head(void **state)
                     "\nfault: sector 7,651 of the disk fails in the first 9 requests for it\n");
 }
 
+static void a_disk_in_memory_has_no_commands_and_the_table_says_so(void **state)
+{
+    (void)state;
+    assert_null(strstr(text, "amd64"));
+    sample_options.disk = disk_lookup("ram");
+    sample_options.arch = choice_lookup(choice_archs, "amd64");
+    for (size_t i = 0; i < sample_run.boots_count; i++) {
+        struct layer *commands = sample_run.boots[i].layers.at[LAYER_DISK_WRITE];
+
+        commands[LAYER_FILE] = commands[LAYER_META] = (struct layer){0};
+    }
+    print();
+    assert_contains(text, "\nmachine: pc, amd64, ram disk, ");
+    assert_contains(text,
+                    "\ndisk_write   none: the store is memory, into which each call is copied\n\n");
+}
+
 static void waits_for_the_allocation_lock_stand_below_the_times(void **state)
 {
     (void)state;
@@ -198,6 +215,7 @@ int main(void)
         TEST(no_line_is_wider_than_the_table),
         TEST(lines_have_no_blanks_at_their_ends),
         TEST(a_sector_that_fails_stands_in_the_head),
+        TEST(a_disk_in_memory_has_no_commands_and_the_table_says_so),
         TEST(waits_for_the_allocation_lock_stand_below_the_times),
         TEST(each_layer_has_a_row_for_each_policy),
         TEST(sizes_that_need_more_room_go_on_below),

@@ -79,6 +79,8 @@ static void carry_store(struct carry_search *search, uint32_t store, uint64_t at
     uint64_t first = carry_first_sector(search, store);
 
     search->now.store = store;
+    if (first == UINT64_MAX)
+        carry_command_use(search, store);
     for (size_t i = search->links->first[store]; i < search->links->first[store + 1]; i++) {
         uint32_t place = search->links->links[i].child;
         const struct event *command = carry_event(search, place);

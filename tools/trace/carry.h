@@ -10,7 +10,7 @@ struct carry {
     uint32_t write; /* an io_write, or an operation on a mapping */
     uint32_t run;
     uint32_t store;
-    uint32_t command;
+    uint32_t command; /* or the store call, if no command is known to be its */
 };
 
 typedef void carry_use_t(void *argument, const struct carry *carry);

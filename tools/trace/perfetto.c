@@ -236,7 +236,8 @@ static void perfetto_flow(void *argument, const struct carry *carry)
     perfetto->flows++;
     perfetto_flow_point(perfetto, "s", carry->write);
     perfetto_flow_point(perfetto, "t", carry->run);
-    perfetto_flow_point(perfetto, "t", carry->store);
+    if (carry->store != carry->command)
+        perfetto_flow_point(perfetto, "t", carry->store);
     perfetto_flow_point(perfetto, "f", carry->command);
 }
 

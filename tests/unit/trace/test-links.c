@@ -179,6 +179,24 @@ static void each_write_knows_the_commands_of_its_bytes(void **state)
     assert_carry(2, 2, 4, 6, 8000);
 }
 
+static void without_commands_a_write_ends_at_its_store_write(void **state)
+{
+    (void)state;
+    synth_event(&synth, 1000000000, 1000, "io",
+                "srv=pager thr=w req=1 obj=7 off=0 len=4096 what=io_write res=0");
+    synth_event(&synth, 1001000000, 8000000, "data_return",
+                "srv=pager thr=w req=3 obj=7 off=0 len=4096 cls=file what=dirty res=0");
+    synth_event(&synth, 1001100000, 7000000, "run",
+                "srv=pager thr=w req=4 by=3 obj=7 off=0 len=4096 cls=file n=1");
+    synth_event(&synth, 1001200000, 900, "store_write",
+                "srv=pager thr=w req=5 by=4 len=4096 sec=8 cls=file res=0");
+    synth_close(&synth, 4, 0);
+    carries_load();
+    assert_int_equal(carries_count, 1);
+    assert_int_equal(synth.record.events[carries[0].store].req, 5);
+    assert_int_equal(carries[0].command, carries[0].store);
+}
+
 /* A call failed, and the run was written again page by page: each may have carried all of it. */
 static void calls_that_were_repeated_carry_all(void **state)
 {
@@ -209,6 +227,7 @@ int main(void)
         TEST(operations_on_mappings_are_linked_as_well),
         TEST(links_and_kin_agree_on_random_events),
         TEST(each_write_knows_the_commands_of_its_bytes),
+        TEST(without_commands_a_write_ends_at_its_store_write),
         TEST(calls_that_were_repeated_carry_all),
     };
 

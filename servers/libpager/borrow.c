@@ -10,18 +10,33 @@
  *
  * The kernel cannot be told to move dirty pages and leave clean ones where they are: it drops them.
  * So a sync borrows where the store has not got a page that could be clean, as in a file that was
- * just written; elsewhere the kernel copies.
+ * just written; elsewhere the kernel copies. But when memory is short it must not: it would wait
+ * for free pages in the middle of the request, while the pageout daemon waits for us. Clean pages
+ * are what it looks for then, so that dropping them does no harm.
  *
  * Nothing may be supplied while the page is away but what is given back. A request that a give-back
  * has overtaken would be answered with a page that the kernel has already, and may have lent again.
  * So no request is answered while a sync borrows its page, and no sync borrows while an answer is
  * on its way.
  *
+ * An object that the kernel is terminating takes nothing back: what is sent to it waits in its
+ * control port, in which there is room for a few messages, until we receive the news, which may
+ * wait for the worker that sends. So the kernel says when it has what was given back (it does so at
+ * once if it does at all), and without that no more than a few are sent.
+ *
  * Nothing is given back that is not the newest. A page that was flushed meanwhile, because its file
  * was truncated maybe, is not the object's any more: whoever flushes takes the mark off the page
  * (pager_borrow_forget), and waits for those that are being given back at that moment.
  */
 #include "libpager/private.h"
+
+/* With fewer bytes of memory free than these, syncs borrow all pages: twice what two windows hold.
+ */
+#define PAGER_BORROW_BELOW (4 * PAGER_MERGE_MOST)
+
+/* Give-backs that the kernel has not confirmed, at most: fewer than a port holds (5, its
+   MACH_PORT_QLIMIT_DEFAULT), so that at most one of the workers is kept by a full one. */
+#define PAGER_GIVINGS_MOST 4u
 
 /* Pages that are being given back. */
 struct pager_giving {
@@ -39,19 +54,34 @@ void pager_set_borrowing(struct pager *pager, bool borrows)
     rt_mutex_unlock(&pager->level->lock);
 }
 
-bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length)
+static bool pager_memory_is_short(void)
+{
+    vm_statistics_data_t statistics;
+
+    return vm_statistics(mach_task_self(), &statistics) == KERN_SUCCESS &&
+           (vm_size_t)statistics.free_count < PAGER_BORROW_BELOW / vm_page_size;
+}
+
+/* Whether the kernel may have a page from OFFSET on that is clean. => level locked. */
+static bool pager_borrow_drops(struct pager *pager, vm_offset_t offset, vm_size_t length)
 {
     const struct pager_page *page;
-    uint8_t clean = PAGER_PAGE_STORED | PAGER_PAGE_SUPPLIED; /* maybe */
+    uint8_t clean = PAGER_PAGE_STORED | PAGER_PAGE_SUPPLIED;
 
-    for (vm_size_t done = 0; pager->borrows && done < length; done += vm_page_size) {
+    for (vm_size_t done = 0; done < length; done += vm_page_size) {
         page = pager_page_lookup(pager, offset + done);
         if (page == NULL)
-            break; /* never asked for, as those behind it */
+            return false; /* never asked for, as those behind it */
         if ((page->flags & clean) == clean)
-            return false;
+            return true;
     }
-    return pager->borrows && pager->nreplying == 0;
+    return false;
+}
+
+bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    return pager->borrows && pager->nreplying == 0 &&
+           (!pager_borrow_drops(pager, offset, length) || pager_memory_is_short());
 }
 
 bool pager_borrows(struct pager *pager, const struct pager_request *returned)
@@ -131,6 +161,8 @@ static bool pager_giving_begin(struct pager *pager, const struct pager_run *run,
 {
     const struct pager_request *returned;
 
+    if (pager->nunconfirmed >= PAGER_GIVINGS_MOST)
+        return false;
     for (returned = run->returns; returned != NULL; returned = returned->next)
         if (!pager_giving_may(pager, returned))
             return false;
@@ -144,6 +176,7 @@ static bool pager_giving_begin(struct pager *pager, const struct pager_run *run,
     pager_giving_mark(pager, giving);
     pager_giving_match(pager, giving);
     pager->givings = giving;
+    pager->nunconfirmed++;
     return true;
 }
 
@@ -185,10 +218,12 @@ void pager_give_back(struct pager *pager, struct pager_run *run)
         return;
     kr = memory_object_data_supply(giving.control, run->offset, run->data,
                                    (mach_msg_type_number_t)run->length, TRUE, VM_PROT_NONE, FALSE,
-                                   MACH_PORT_NULL);
+                                   pager->port);
     if (kr == KERN_SUCCESS) /* else the object has gone */
         pager_run_given(run);
     rt_mutex_lock(&pager->level->lock);
+    if (kr != KERN_SUCCESS && giving.control == pager->control && pager->nunconfirmed > 0)
+        pager->nunconfirmed--;
     pager_giving_end(pager, &giving);
     rt_mutex_unlock(&pager->level->lock);
     pager_right_drop(giving.control);

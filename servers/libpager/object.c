@@ -62,6 +62,7 @@ kern_return_t S_memory_object_terminate(mach_port_t memory_object, mach_port_t m
             name = pager->name;
             pager->control = MACH_PORT_NULL;
             pager->name = MACH_PORT_NULL;
+            pager->nunconfirmed = 0;
             pager_windows_abandon(pager);
         }
         rt_mutex_unlock(&pager->level->lock);
@@ -86,17 +87,23 @@ kern_return_t S_memory_object_copy(mach_port_t old_memory_object, mach_port_t ol
     return KERN_SUCCESS;
 }
 
-/* Only after a memory_object_data_supply that asks for it. */
+/* The answer to a give-back (borrow.c). */
 kern_return_t S_memory_object_supply_completed(mach_port_t memory_object,
                                                mach_port_t memory_control, vm_offset_t offset,
                                                vm_size_t length, kern_return_t result,
                                                vm_offset_t error_offset)
 {
-    (void)memory_object;
+    struct pager *pager = pager_lookup_lock(memory_object);
+
     (void)offset;
     (void)length;
     (void)result;
     (void)error_offset;
+    if (pager != NULL) {
+        if (memory_control == pager->control && pager->nunconfirmed > 0)
+            pager->nunconfirmed--;
+        rt_mutex_unlock(&pager->level->lock);
+    }
     pager_right_drop(memory_control);
     return KERN_SUCCESS;
 }

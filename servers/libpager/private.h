@@ -173,6 +173,7 @@ struct pager {
 
     struct pager_window *windows;
     struct pager_giving *givings; /* pages that are being given back just now */
+    unsigned int nunconfirmed;    /* give-backs that the kernel has not confirmed */
     unsigned int nreplying;       /* pages that were read and are being supplied */
 
     /* Writing (write.c). */

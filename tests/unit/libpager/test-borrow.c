@@ -82,6 +82,24 @@ static void pages_that_the_store_has_are_copied(void **state)
     end();
 }
 
+static void when_memory_is_short_all_pages_are_moved(void **state)
+{
+    (void)state;
+    start_sync();
+    assert_int_equal(finish_sync(), 0);
+    assert_int_equal(mock_write(f.object, 7, 100), KERN_SUCCESS);
+    mock_set_free(1000);
+    backend_set(f.upi, hold_writes, true);
+    mock_check(pthread_create(&syncer, NULL, syncer_main, NULL) == 0);
+    backend_await(f.upi, nwaiting_writes, 1);
+    check_resident(0, NPAGES, false);
+    assert_int_equal(finish_sync(), 0);
+    mock_set_free(MOCK_FREE);
+    assert_int_equal(backend_value(f.upi, 7), 100);
+    check_resident(7, 1, true);
+    end();
+}
+
 static void pagers_copy_unless_told_to_borrow_or_when_they_want_notices(void **state)
 {
     (void)state;
@@ -183,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_pages_are_moved_out_and_back),
         cmocka_unit_test(pages_that_the_store_has_are_copied),
+        cmocka_unit_test(when_memory_is_short_all_pages_are_moved),
         cmocka_unit_test(pagers_copy_unless_told_to_borrow_or_when_they_want_notices),
         cmocka_unit_test(who_touches_a_borrowed_page_waits_until_it_is_back),
         cmocka_unit_test(pages_that_are_flushed_meanwhile_do_not_come_back),

@@ -1170,7 +1170,7 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
 {
     struct mock_object *object;
 
-    mock_check(reply_to == MACH_PORT_NULL && offset % PAGE == 0 && length % PAGE == 0);
+    mock_check(offset % PAGE == 0 && length % PAGE == 0);
     enter();
     object = object_lookup(control);
     /* The kernel leaves out what follows a page that it has. Who supplies several knows better. */
@@ -1178,6 +1178,9 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
         mock_check(!object->pages[offset / PAGE + i].resident);
     for (size_t i = 0; i < length / PAGE && object != NULL; i++)
         supply_page(object, offset / PAGE + i, (void *)(data + i * PAGE), prot, precious);
+    if (object != NULL && reply_to != MACH_PORT_NULL)
+        message_send(object, (struct mock_delivery){
+                                 .id = MOCK_SUPPLY_COMPLETED, .offset = offset, .length = length});
     leave();
     if (object == NULL)
         return MACH_SEND_INVALID_DEST;

@@ -73,6 +73,10 @@ void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t 
 void mock_send_request(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 void mock_send_unlock(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 
+/* How many pages vm_statistics says are free; MOCK_FREE until said otherwise. */
+#define MOCK_FREE 100000
+void mock_set_free(int npages);
+
 /* Have vm_allocate fail. */
 void mock_set_no_room(bool on);
 
@@ -116,6 +120,7 @@ enum mock_id {
     MOCK_DATA_UNLOCK,
     MOCK_LOCK_COMPLETED,
     MOCK_CHANGE_COMPLETED,
+    MOCK_SUPPLY_COMPLETED,
     MOCK_DATA_RETURN,
     MOCK_NO_SENDERS,
 };

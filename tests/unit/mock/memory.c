@@ -32,6 +32,7 @@ static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory_page *memory_pages[BUCKETS];
 static size_t memory_bytes;
 static bool no_room;
+static int nfree = MOCK_FREE;
 
 static struct memory_page **memory_bucket(vm_address_t address)
 {
@@ -122,6 +123,18 @@ kern_return_t vm_move(mach_port_t task, vm_address_t to, vm_address_t from,
 
     mock_memory_free(from, size);
     return kr;
+}
+
+kern_return_t vm_statistics(mach_port_t task, vm_statistics_data_t *statistics)
+{
+    mock_check(task == mach_task_self());
+    statistics->free_count = __atomic_load_n(&nfree, __ATOMIC_RELAXED);
+    return KERN_SUCCESS;
+}
+
+void mock_set_free(int npages)
+{
+    __atomic_store_n(&nfree, npages, __ATOMIC_RELAXED);
 }
 
 void mock_set_no_room(bool on)

@@ -28,6 +28,10 @@ static void receive_handle(const struct mock_delivery *m)
     case MOCK_CHANGE_COMPLETED:
         S_memory_object_change_completed(m->object, FALSE, MEMORY_OBJECT_COPY_NONE);
         break;
+    case MOCK_SUPPLY_COMPLETED:
+        S_memory_object_supply_completed(m->object, m->control, m->offset, m->length, KERN_SUCCESS,
+                                         0);
+        break;
     case MOCK_DATA_RETURN:
         S_memory_object_data_return(m->object, m->control, m->offset, m->data,
                                     (mach_msg_type_number_t)m->length, m->dirty, m->kernel_copy);

@@ -98,6 +98,11 @@ kern_return_t vm_allocate_contiguous(mach_port_t host, mach_port_t task, vm_addr
                                      rpc_phys_addr_t alignment);
 kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t size);
 kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to);
+typedef struct vm_statistics {
+    int free_count;
+} vm_statistics_data_t;
+
+kern_return_t vm_statistics(mach_port_t task, vm_statistics_data_t *statistics);
 kern_return_t vm_move(mach_port_t task, vm_address_t to, vm_address_t from,
                       mach_msg_type_number_t size);
 

@@ -267,23 +267,29 @@ class Line {
         draw.restore();
     }
 
-    drawAxis(draw) {
+    /* The marks of the axis of time: where, and the text as far as it fits. */
+    timeMarks(draw) {
         const marks = marksOf(this.from, this.to, this.plot / 110);
         const [scale, unit] = timeUnit(this.to);
         const step = marks.length > 1 ? marks[1] - marks[0] : this.to - this.from;
         const digits = Math.min(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)), 9);
 
-        for (const mark of marks) {
+        return marks.map(mark => {
             const x = this.x(mark);
+            const text = `${(mark / scale).toFixed(digits)} ${unit}`;
+            const left = x - draw.measureText(text).width / 2;
+            const fits = left > this.gutter && 2 * x - left < this.gutter + this.plot + lineRight;
 
+            return {x, left, text: fits ? text : ''};
+        });
+    }
+
+    drawAxis(draw) {
+        for (const {x, left, text} of this.timeMarks(draw)) {
             draw.fillStyle = colours.get('line');
             draw.fillRect(x, lineAxis - 6, 1, this.height);
             draw.fillStyle = colours.get('faint');
-            const text = `${(mark / scale).toFixed(digits)} ${unit}`;
-            const half = draw.measureText(text).width / 2;
-
-            if (x - half > this.gutter && x + half < this.gutter + this.plot + lineRight)
-                draw.fillText(text, x - half, 9);
+            draw.fillText(text, left, 9);
         }
         draw.fillStyle = colours.get('faint');
         draw.fillText('time', 6, 9);

@@ -219,7 +219,6 @@ class Places {
     }
 
     drawAxes(draw, gutter, plot) {
-        draw.fillStyle = colours.get('faint');
         for (const mark of marksOf(this.low, this.high, 4, true)) {
             const text = bytesMark(mark);
 
@@ -228,18 +227,9 @@ class Places {
             draw.fillStyle = colours.get('faint');
             draw.fillText(text, gutter - 8 - draw.measureText(text).width, this.y(mark));
         }
-        const marks = marksOf(this.line.from, this.line.to, plot / 110);
-        const [scale, unit] = timeUnit(this.line.to);
-        const step = marks.length > 1 ? marks[1] - marks[0] : this.line.to - this.line.from;
-
-        for (const mark of marks) {
-            const digits = Math.min(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)), 9);
-            const text = `${(mark / scale).toFixed(digits)} ${unit}`;
-            const x = this.line.x(mark) - draw.measureText(text).width / 2;
-
-            if (x > gutter && x + draw.measureText(text).width < gutter + plot + lineRight)
-                draw.fillText(text, x, placesHeight - 9);
-        }
+        draw.fillStyle = colours.get('faint');
+        for (const {left, text} of this.line.timeMarks(draw))
+            draw.fillText(text, left, placesHeight - 9);
         draw.fillText('time', 6, placesHeight - 9);
     }
 

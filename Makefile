@@ -79,7 +79,9 @@ run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
 
 # What tools/gdb/machbed/session.py reads. SERVER is `make trace`'s, too.
 GDB_SERVER = $(or $(SERVER),pager)
-GDB_SETTINGS = MACHBED_OUT=$(OUT) MACHBED_KERNEL=$(KERNEL_IMAGE) MACHBED_RUNS=$(BUILD)/runs \
+# A kernel that was built here has all its debug information beside it.
+GDB_KERNEL = $(or $(if $(filter source,$(KERNEL_ORIGIN)),$(wildcard $(KERNEL_BUILT)/debug/gnumach)),$(KERNEL_IMAGE))
+GDB_SETTINGS = MACHBED_OUT=$(OUT) MACHBED_KERNEL=$(GDB_KERNEL) MACHBED_RUNS=$(BUILD)/runs \
 	MACHBED_SERVER=$(call quote,$(GDB_SERVER)) MACHBED_BREAK=$(call quote,$(BREAK)) \
 	MACHBED_NAME=$(call quote,$(NAME)) MACHBED_POLICY=$(call quote,$(POLICY))
 # What is different where nothing else is said.

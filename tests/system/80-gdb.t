@@ -8,7 +8,9 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Digest::SHA qw(sha256_hex);
+use IO::Handle;
 use Machbed;
+use POSIX qw(mkfifo);
 use Test::More;
 
 my @quick = ('BOOT=direct', 'SIZE=1M');
@@ -155,15 +157,31 @@ ends_with($run, 77, 'the debugger was left before the job was done', 'quit ends 
 $run = gdb('detached', ['detach'], 'SERVER=pager', @quick);
 ends_with($run, 0, '1 boot, every check passed', 'detach lets the run finish');
 
-# A terminal that closes, as far as make sees it.
-my $closed = { output => scratch() . '/closed', folder => 'build/runs/gdb' };
+# A terminal of its own, which closes when `script` is gone.
+my ($keys, $typed, $closed) = (scratch() . '/keys', scratch() . '/typed', Machbed::run_name('closed'));
+mkfifo($keys, 0600) or die "$keys: $!";
+open my $keyboard, '+<', $keys or die "$keys: $!";
+$keyboard->autoflush(1);
+my $script = Machbed::start_program($keys, '/dev/null', 'script', '-qfc', "make --no-print-directory " .
+    "gdb NAME=$closed SERVER=workload BREAK=workload_hang JOB=$jobs/fault-hang.job @quick", $typed);
+ok(wait_for(sub { read_file($typed) =~ /^Breakpoint 1, .*\(gdb\) $/ms }), 'a session in a terminal');
+print $keyboard "continue\n";
+wait_for(sub { console_of({ folder => "build/runs/$closed/run128" }) =~ /hangs on purpose/ });
+print $keyboard "\cC";
+ok(wait_for(sub { read_file($typed) =~ /^Program received signal SIGINT/m }), 'Ctrl-C stops the machine');
+my %below = children_of($script);
+ok(3 == grep({ $below{$_} =~ /^(make|gdb|qemu-system.*)$/ } keys %below), 'and nothing else')
+    or diag(join ' ', %below);
+kill 'KILL', $script;
+waitpid $script, 0;
+all_gone('nothing is left when the terminal is closed', keys %below);
 
 # --- A run that is going on
 
 sub start_hanging
 {
-    my $hanging = start_make($_[0], "JOB=$jobs/fault-hang.job", 'POLICY=page', @quick, 'WATCHDOG=5',
-        'TIMEOUT=8');
+    my $hanging = start_make($_[0], "JOB=$jobs/fault-hang.job", 'POLICY=page', @quick, 'WATCHDOG=6',
+        'TIMEOUT=16');
 
     wait_for(sub { read_file("$hanging->{folder}/page/serial.log") =~ /hangs on purpose/ })
         or diag('the guest does not hang');
@@ -178,12 +196,12 @@ sub attach
 }
 
 $run = start_hanging('joined');
-my $joined = attach($run, 'machbed threads workload', 'shell sleep 9', 'detach');
+my $joined = attach($run, 'machbed threads workload', 'shell sleep 15', 'detach');
 wait_make($joined);
 says($joined, 'machbed threads workload', 'workload/main: waits for a message on its port \d+\n' .
     ' +mach_msg\n +main\+0x\w+ .*\n(.*\n)*', 'a run that is going on can be joined');
 is($joined->{exit}, 0, 'and left');
-ends_with(wait_make($run), 10, 'nothing got done for 5 s: workload/main waits for a message on .*',
+ends_with(wait_make($run), 10, 'nothing got done for 6 s: workload/main waits for a message on .*',
     'neither the watchdog nor the time limit counts the time in gdb');
 
 $run = start_hanging('abandoned');

@@ -22,6 +22,8 @@ class Word(gdb.Command):
         super().__init__("machbed " + name, gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
+        if gdb.selected_inferior().pid == 0:
+            raise gdb.GdbError("there is no machine any more")
         try:
             self.function(*gdb.string_to_argv(argument))
         except gdb.MemoryError as error:

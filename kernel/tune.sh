@@ -73,7 +73,7 @@ apply_word()
         die "$name is defined as a number in more than one line, in" \
             "$(echo "$found" | sed 's,^\./,,' | cut -d: -f1,2 | sed '4,$d' | paste -sd' ')" ...
     file=$(echo "$found" | cut -d: -f1) line=$(echo "$found" | cut -d: -f2)
-    sed -i -E "${line}s/($name[[:space:]]+)[0-9]+/\\1$value/" "$file"
+    sed -i -E "${line}s/(${name}[[:space:]]+)[0-9]+/\\1$value/" "$file"
 }
 
 number()

@@ -9,7 +9,7 @@ set -u
 . tests/system/tap.sh
 
 top=$PWD
-kernel=$(echo build/i386/kernels/package-up/gnumach)
+kernel=build/i386/kernels/package-up/gnumach
 test -e "$kernel" || make kernel KERNEL=package > /dev/null
 
 # package_make VERSION CONFIGURE: the source package in $t_dir, with these first lines of configure
@@ -107,6 +107,7 @@ t_says "a TUNE that is no number is refused" 2 "TUNE: MAX_BUF='x' is not a numbe
     make kernel TUNE=MAX_BUF=x
 t_says "a TUNE that is there twice is refused" 2 "TUNE: MAX_BUF is there twice" \
     make kernel TUNE="MAX_BUF=4 MAX_BUF=5"
+# shellcheck disable=SC2016 # make shall expand it
 t_says "a TUNE that the shell would run is refused" 2 "is no name of a macro" \
     make kernel TUNE='$$(id)=1'
 t_says "more buffers than a kernel can have are refused with the reason" 2 \

@@ -79,8 +79,10 @@ sub server_is_pager
 {
     my ($what, $boot) = @_;
     my @counted = grep { !/^disk_/ } @layers;
+    my %pager = %{ $boot->{servers}{pager} };
 
-    is_deeply($boot->{servers}{pager}, { map { $_ => $boot->{layers}{$_} } @counted },
+    cmp_ok(delete $pager{threads}, '>', 0, "$what: the server says how many threads it has");
+    is_deeply(\%pager, { map { $_ => $boot->{layers}{$_} } @counted },
         "$what: the layers are the pager server's");
     is_deeply($boot->{servers}{workload}, {}, "$what: the workload counts nothing");
 }

@@ -133,6 +133,11 @@ ends_with($hang, 10, 'a deadlock: pager/rpc/\d+ waits for the lock fault_lock ',
 like(read_file("$hang->{folder}/serial.log"), qr/taken at fault_deadlock\+0x[0-9a-f]+ < S_object_sync/,
     'and where they took what they hold');
 
+my $order = run_make('amd64-order', 'ARCH=amd64', 'JOB=tests/system/jobs/fault-lock_order.job', 'SIZE=1M',
+    'POLICY=page');
+ends_with($order, 99, 'lock order: fault_first is taken at fault_take_in_other_order\+0x[0-9a-f]+ < ' .
+        'fault_lock_order', 'the order of locks is checked on amd64');
+
 # --- What cannot be -------------------------------------------------------------------------------
 
 sub is_skipped

@@ -75,26 +75,37 @@ END {
     remove_tree($_) for @copies;
 }
 
-# --- Both forms at once -------------------------------------------------------------------------
-
-my $run = run_make('ctf', 'SIZE=4M', 'POLICY=page,merge', 'BOOT=direct', 'TRACE=both');
-ends_with($run, 0, 'every check passed', 'a job records its requests in both forms');
-for my $policy (qw(page merge)) {
+# babeltrace2 reads the CTF of the run's boot with POLICY, and what it says is on the console, too.
+sub says_the_same
+{
+    my ($what, $run, $policy) = @_;
     my $folder = "$run->{folder}/$policy";
     my ($status, $lines, $errors) = babeltrace('--clock-cycles', '--no-delta', "$folder/ctf");
     my @lines = sort map { line_of($_) } @$lines;
     my $events = 0;
 
-    is($errors, '', "$policy: babeltrace2 does not complain");
-    is($status, 0, "$policy: nor does its status");
+    is($errors, '', "$what: babeltrace2 does not complain");
+    is($status, 0, "$what: nor does its status");
     is_deeply(\@lines, [lines_of_console($folder)],
-        "$policy: its " . commas(scalar @lines) . ' events are those of the text');
+        "$what: its " . commas(scalar @lines) . ' events are those of the text');
     $events += $_->{events} for values %{ boot_of($run, $policy)->{trace} };
-    is(scalar @lines, $events, "$policy: and as many as the servers say");
-    ok(!-e "$folder/ctf.memory", "$policy: the memory is gone");
+    is(scalar @lines, $events, "$what: and as many as the servers say");
+    ok(!-e "$folder/ctf.memory", "$what: the memory is gone");
 }
+
+# --- Both forms at once -------------------------------------------------------------------------
+
+my $run = run_make('ctf', 'SIZE=4M', 'POLICY=page,merge', 'BOOT=direct', 'TRACE=both');
+ends_with($run, 0, 'every check passed', 'a job records its requests in both forms');
+says_the_same('page', $run, 'page');
+says_the_same('merge', $run, 'merge');
 my ($status, $lines, $errors) = babeltrace("$run->{folder}/page/ctf", "$run->{folder}/merge/ctf");
 ok($status == 0 && $errors eq '', 'the boots can be read together') or diag($errors);
+
+my $amd64 = run_make('ctf-amd64', 'ARCH=amd64', 'JOB=jobs/pager.job', 'SIZE=1M', 'POLICY=run128',
+    'TRACE=both');
+ends_with($amd64, 0, 'every check passed', 'a 64-bit kernel records its requests in both forms');
+says_the_same('amd64', $amd64, 'run128');
 
 # --- The clock ----------------------------------------------------------------------------------
 

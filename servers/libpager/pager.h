@@ -127,9 +127,9 @@ error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, 
 
 /*
  * Have what was changed be written out, as pager_sync does without WAIT; unless PAGER's pages are
- * being returned or written just now, because of a sync or because the kernel pages them out: who is
- * at it need not be disturbed. Nor need clients, who can change a page while it is written: no page
- * is borrowed (pager_set_borrowing). Returns whether it was asked for.
+ * being returned or written just now, because of a sync or because the kernel pages them out: who
+ * is at it need not be disturbed. Nor need clients, who can change a page while it is written: no
+ * page is borrowed (pager_set_borrowing). Returns whether it was asked for.
  * => as pager_sync without WAIT. An extension.
  */
 bool pager_write_behind(struct pager *pager);

@@ -142,7 +142,8 @@ static const struct mbr_partition *boot_partition(const struct boot *boot)
 
 static void boot_ram_prepare(struct boot *boot)
 {
-    if (ram_images_write(boot->options, &boot->mbr, boot->folder, &boot->failure) == STATUS_SUCCESS)
+    if (ram_images_write(boot->options, boot->job, &boot->mbr, boot->folder, &boot->failure) ==
+        STATUS_SUCCESS)
         ram_memory_make(&boot->memory, boot->options, boot->folder, &boot->failure);
 }
 

@@ -271,11 +271,12 @@ static error_t ram_extent_copy(const struct ram_image_extent *extent, int file, 
     return 0;
 }
 
+/* FILE -1: of nothing. */
 static error_t ram_image_print(const struct mbr_partition *partition, int file, FILE *stream)
 {
     struct ram_image_head head = {RAM_IMAGE_MAGIC, partition->sectors, 0};
     struct ram_extents extents = {NULL, 0};
-    error_t error = ram_extents_find(&extents, file, partition);
+    error_t error = file < 0 ? 0 : ram_extents_find(&extents, file, partition);
 
     head.nextents = extents.count;
     fwrite(&head, sizeof(head), 1, stream);
@@ -328,8 +329,8 @@ void ram_images_remove(const struct options *options, const char *folder)
     }
 }
 
-int ram_images_write(const struct options *options, const struct mbr *mbr, const char *folder,
-                     struct failure *failure)
+int ram_images_write(const struct options *options, const struct job *job, const struct mbr *mbr,
+                     const char *folder, struct failure *failure)
 {
     int file = ram_disk_open(folder, O_RDONLY, failure);
     int status = failure->status;
@@ -338,7 +339,8 @@ int ram_images_write(const struct options *options, const struct mbr *mbr, const
         char path[PATH_MAX];
 
         ram_image_path(options, i + 1, folder, path);
-        status = ram_image_write(&mbr->partitions[i], file, path, failure);
+        status = ram_image_write(&mbr->partitions[i], ram_is_opened(job, i + 1) ? file : -1, path,
+                                 failure);
     }
     if (file >= 0)
         close(file);

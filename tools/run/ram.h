@@ -34,9 +34,10 @@ void ram_command_add(struct command *command, const struct options *options);
 int ram_room_check(const struct options *options, const struct job *job, const char *disk,
                    const struct mbr *mbr, struct failure *failure);
 
-/* Write the images of the partitions of MACHINE_DISK in FOLDER. */
-int ram_images_write(const struct options *options, const struct mbr *mbr, const char *folder,
-                     struct failure *failure);
+/* Write the images of the partitions of MACHINE_DISK in FOLDER; those that JOB does not use are
+   empty. */
+int ram_images_write(const struct options *options, const struct job *job, const struct mbr *mbr,
+                     const char *folder, struct failure *failure);
 
 void ram_images_remove(const struct options *options, const char *folder);
 

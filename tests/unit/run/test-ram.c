@@ -15,6 +15,7 @@ static const struct mbr mbr = {
     .partitions = {{START, 8 * BLOCKS + 1}, {4096, 1024}, {0, 0}, {0, 0}},
     .disk_bytes = 4u << 20,
 };
+static const struct job ext2_job = {.fs = "ext2", .plain = "0"};
 static struct options options;
 static struct failure problem;
 static char folder[] = "/tmp/machbed-test-ram-XXXXXX";
@@ -105,7 +106,7 @@ static void an_image_has_the_blocks_of_its_partition_in_extents(void **state)
     put(file, at_block(7), 5, 2 * BLOCK);
     put(file, at_block(BLOCKS), 6, 512);
     close(file);
-    assert_int_equal(ram_images_write(&options, &mbr, folder, &problem), STATUS_SUCCESS);
+    assert_int_equal(ram_images_write(&options, &ext2_job, &mbr, folder, &problem), STATUS_SUCCESS);
 
     file = open_file("ram0s1.image", O_RDONLY);
     assert_int_equal(read(file, head, sizeof(head)), sizeof(head));
@@ -122,6 +123,24 @@ static void an_image_has_the_blocks_of_its_partition_in_extents(void **state)
     close(file);
 }
 
+static void a_partition_that_the_job_does_not_use_is_handed_over_empty(void **state)
+{
+    uint64_t expected[] = {UINT64_C(0x6567616d69626d), 1024, 0};
+    uint64_t head[4];
+    int file;
+
+    (void)state;
+    make_disk();
+    file = open_file("disk.img", O_RDWR);
+    put(file, 4096 * 512, 1, BLOCK);
+    close(file);
+    assert_int_equal(ram_images_write(&options, &ext2_job, &mbr, folder, &problem), STATUS_SUCCESS);
+    file = open_file("ram0s2.image", O_RDONLY);
+    assert_int_equal(read(file, head, sizeof(head)), sizeof(expected));
+    assert_memory_equal(head, expected, sizeof(expected));
+    close(file);
+}
+
 static void a_partition_that_is_not_there_is_an_image_of_nothing(void **state)
 {
     uint64_t expected[] = {UINT64_C(0x6567616d69626d), 0, 0};
@@ -130,7 +149,7 @@ static void a_partition_that_is_not_there_is_an_image_of_nothing(void **state)
 
     (void)state;
     make_disk();
-    assert_int_equal(ram_images_write(&options, &mbr, folder, &problem), STATUS_SUCCESS);
+    assert_int_equal(ram_images_write(&options, &ext2_job, &mbr, folder, &problem), STATUS_SUCCESS);
     file = open_file("ram0s4.image", O_RDONLY);
     assert_int_equal(read(file, head, sizeof(head)), sizeof(expected));
     assert_memory_equal(head, expected, sizeof(expected));
@@ -347,6 +366,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_that_hold_something_are_found_in_holes_and_zeros),
         cmocka_unit_test(an_image_has_the_blocks_of_its_partition_in_extents),
+        cmocka_unit_test(a_partition_that_the_job_does_not_use_is_handed_over_empty),
         cmocka_unit_test(a_partition_that_is_not_there_is_an_image_of_nothing),
         cmocka_unit_test(a_job_needs_its_bytes_twice_and_what_its_partitions_hold),
         MEMORY_TEST(blocks_of_all_pieces_come_back_to_their_places),

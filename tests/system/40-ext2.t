@@ -276,6 +276,6 @@ disk_is_full('full, io_write', run_make('full', "IMAGE=$tiny", 'POLICY=run128', 
 # Of a store into a mapping the kernel says only that it failed.
 disk_is_full('full, mmap',
     run_make('full-mmap', 'JOB=jobs/mmap.job', "IMAGE=$tiny", 'POLICY=run128', @small),
-    '(No space left on device|I/O error)');
+    '(No space left on device|EIO)');
 
 done_testing();

@@ -246,6 +246,9 @@ refuses_gdb('a server that the job does not start is refused', 'SERVER=ext2: the
     'startup pager workload', 'SERVER=ext2', 'JOB=jobs/pager.job');
 refuses_gdb('a kernel without symbols has no place to stop', 'SERVER=kernel: this kernel has no ' .
     'symbols; KERNEL_DEBUG=1 takes one that has', 'SERVER=kernel');
+refuses_gdb('64-bit firmware for a 32-bit system is refused', '64-bit firmware needs a 64-bit QEMU, ' .
+    'through which gdb reads 32-bit programs wrongly: take FIRMWARE=bios or uefi32', 'BOOT=grub',
+    'FIRMWARE=uefi');
 refuses_gdb('there is one policy at a time', '--policy: with a debugger there is one, not 2',
     'POLICY=page,merge');
 $run = wait_make(start_target('gdb-attach', 'nobody', '/dev/null'));

@@ -122,6 +122,12 @@ def elf_bytes(data, address, size):
     return b""
 
 
+def is_wide():
+    """Whether the servers are 64-bit programs."""
+    with open(servers[0].objfile.filename, "rb") as file:
+        return file.read(5)[4] == 2
+
+
 # --- Whose memory -----------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import gdb
 # Registers as they were when the thread entered the kernel, and what it waits in there.
 Place = collections.namedtuple("Place", "pc sp fp wait")
 
-TABLES = ("l4base", "dirbase") # names of struct pmap's uppermost table that is a page; PAE has none
+TABLES = ("l4base", "pdpbase", "dirbase") # names of struct pmap's uppermost table
 STATES = {1: "TH_WAIT", 2: "TH_SUSP", 4: "TH_RUN", 8: "TH_UNINT"} # kern/thread.h
 
 

@@ -21,6 +21,7 @@ CR0_PAGING = 1 << 31
 CR4_PAE = 1 << 5
 EFER_LMA = 1 << 10
 ADDRESS_MASK = 0x000ffffffffff000
+PAE_ALIGNMENT = 32 # of the uppermost of its three tables, which has four entries
 DUMP = "memory.dump"
 DUMP_MAX = 3 << 30 # below the devices' addresses
 
@@ -40,10 +41,9 @@ class Paging:
         return entry & ADDRESS_MASK if self.entry == 8 else entry & 0xfffff000
 
 
-# The uppermost of the three tables of PAE is not a page. What is below the first GiB, and that is
-# where servers are, needs only the second, which is one.
 TWO_LEVELS = Paging(4, [(22, 10), (12, 10)])
-PAE_FIRST_GIB = Paging(8, [(21, 9), (12, 9)])
+PAE = Paging(8, [(30, 2), (21, 9), (12, 9)])
+PAE_DIRECTORY = Paging(8, PAE.levels[1:])
 FOUR_LEVELS = Paging(8, [(39, 9), (30, 9), (21, 9), (12, 9)])
 
 
@@ -54,7 +54,7 @@ def register(name):
 def paging():
     if not register("cr4") & CR4_PAE:
         return TWO_LEVELS
-    return FOUR_LEVELS if register("efer") & EFER_LMA else PAE_FIRST_GIB
+    return FOUR_LEVELS if register("efer") & EFER_LMA else PAE
 
 
 def is_paged():
@@ -63,10 +63,7 @@ def is_paged():
 
 def root():
     """Where the current address space's tables begin."""
-    top = register("cr3") & ~0x1f
-    if paging() is PAE_FIRST_GIB:
-        return PAE_FIRST_GIB.frame(int.from_bytes(read_physical(top, 8), "little"))
-    return top & ~(PAGE - 1)
+    return register("cr3") & ~(PAE_ALIGNMENT - 1 if paging() is PAE else PAGE - 1)
 
 
 def read_current(address, size):
@@ -113,11 +110,28 @@ class Dump:
         return table
 
     def search(self, form, address, content):
-        """The tables that show CONTENT at ADDRESS, which is a page's."""
+        """The uppermost tables that show CONTENT at ADDRESS, which is a page's."""
+        if form is PAE:
+            for directory in self.search_pages(PAE_DIRECTORY, address, content):
+                yield from self.search_first(directory)
+        else:
+            yield from self.search_pages(form, address, content)
+
+    def search_pages(self, form, address, content):
+        """The same where the uppermost table is a page."""
         for table in range(0, len(self.data) - PAGE + 1, PAGE):
             place = self.translate(form, table, address)
             if place is not None and self.data[place:place + len(content)] == content:
                 yield table
+
+    def search_first(self, directory):
+        """The tables of PAE whose first entry leads to DIRECTORY: servers are in the first GiB."""
+        frame = directory.to_bytes(8, "little")[1:] # behind a byte of flags
+        at = self.data.find(frame) - 1
+        while at >= 0:
+            if at % PAE_ALIGNMENT == 0 and self.data[at] & PRESENT:
+                yield at
+            at = self.data.find(frame, at + 2) - 1
 
 
 class Space:

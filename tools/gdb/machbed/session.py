@@ -52,6 +52,10 @@ def connect(machine):
     load_symbols(machine)
     import_commands()
     gdb.execute("target remote " + machine.listen(), False, True)
+    # A QEMU for 64-bit machines has 64-bit registers for gdb, whatever the machine does.
+    if gdb.selected_frame().architecture().name() == "i386:x86-64" and not image.is_wide():
+        raise link.LinkError("64-bit firmware needs a 64-bit QEMU, through which gdb reads 32-bit "
+                             "programs wrongly: take FIRMWARE=bios or uefi32")
 
 
 def start(machine):

@@ -45,6 +45,7 @@ static void start(const char *policy)
     node = client_open("file");
     client_fill(bytes, 0, sizeof(bytes), 1);
     client_write(node, 0, bytes, sizeof(bytes));
+    pager_set_writers(node->pager, 1); /* so that writes come one after the other */
     hold_all();
     client_evict(node, FAR, 1);
     memstore_await_held(1);

@@ -243,7 +243,8 @@ static void what_makes_no_side_job_is_refused(void **state)
     (void)state;
     assert_refused(FIRST "[a]\nbs=4k\n", "side job [a]: its section lacks rw=resize, rw=sync or");
     assert_refused(FIRST "[a]\nrw=read\n", "side job [a]: rw is resize, sync or write");
-    assert_refused(FIRST "[a]\nrw=sync\nplain=after\n", "a.job:9: 'plain' stands in the first section");
+    assert_refused(FIRST "[a]\nrw=sync\nplain=after\n",
+                   "a.job:9: 'plain' stands in the first section");
     assert_refused(FIRST "loops=1\n", "a.job:7: 'loops' stands in sections behind the first only");
     assert_refused("[x]\nrw=resize\nfs=ext2\n", "a.job:2: rw=resize stands in sections behind");
     assert_refused("[x]\nsize=1m\n[a]\nrw=sync\n", "the first section needs fs=ext2 and rw=write");

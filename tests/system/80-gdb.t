@@ -242,6 +242,8 @@ sub refuses_gdb
 
 refuses_gdb('a function that is not there is refused', "BREAK='pager_sink': there is no such function " .
     'or line in pager', 'BREAK=pager_sink');
+refuses_gdb('a server that there is not is refused', "SERVER: unknown server 'pagre'; there are: " .
+    'startup, pager, ext2, workload, kernel', 'SERVER=pagre');
 refuses_gdb('a server that the job does not start is refused', 'SERVER=ext2: the job pager starts ' .
     'startup pager workload', 'SERVER=ext2', 'JOB=jobs/pager.job');
 refuses_gdb('a kernel without symbols has no place to stop', 'SERVER=kernel: this kernel has no ' .

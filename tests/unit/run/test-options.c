@@ -222,6 +222,14 @@ static void values_that_make_no_sense_are_refused(void **state)
     assert_refused("--policy page,run128,page", "'page' is named twice");
 }
 
+static void a_debugger_sees_one_policy(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--debugger gdb.sh --policy merge"), STATUS_SUCCESS);
+    assert_string_equal(options.debugger, "gdb.sh");
+    assert_refused("--debugger gdb.sh", "with a debugger there is one, not 4");
+}
+
 static void a_name_cannot_leave_the_folder_of_runs(void **state)
 {
     static const char *const names[] = {".",    "..",  ".x", "a/b",     "/",
@@ -275,6 +283,7 @@ int main(void)
         cmocka_unit_test(no_sector_of_a_disk_in_memory_fails),
         cmocka_unit_test(what_is_unknown_is_refused_with_what_exists),
         cmocka_unit_test(values_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_debugger_sees_one_policy),
         cmocka_unit_test(a_name_cannot_leave_the_folder_of_runs),
         cmocka_unit_test(help_names_every_option),
     };

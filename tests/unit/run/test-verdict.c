@@ -285,6 +285,26 @@ static void a_guest_that_never_came_up_has_not_stopped(void **state)
     assert_verdict(STATUS_NO_END, "startup never came up; the processor is halted");
 }
 
+static void a_debugger_that_was_left_is_no_failure(void **state)
+{
+    (void)state;
+    ending = (struct qemu_ending){.end = QEMU_LEFT};
+    assert_verdict(STATUS_SKIPPED, "the debugger was left before the job was done");
+    ending.value = SIGKILL;
+    verdict_failure = (struct failure){0};
+    assert_verdict(STATUS_SKIPPED, "the debugger was killed by signal 9");
+    ending.value = -STATUS_BAD_INPUT;
+    verdict_failure = (struct failure){0};
+    assert_verdict(STATUS_BAD_INPUT, "the debugger did not begin");
+}
+
+static void a_machine_that_a_debugger_left_paused_has_no_end(void **state)
+{
+    (void)state;
+    ending = (struct qemu_ending){.end = QEMU_LEFT_PAUSED};
+    assert_verdict(STATUS_NO_END, "has left the machine standing still");
+}
+
 static void silence_under_kvm_names_the_way_out(void **state)
 {
     (void)state;
@@ -402,6 +422,8 @@ int main(void)
         TEST(a_guest_that_explains_itself_at_the_time_limit_is_quoted),
         TEST(a_guest_that_does_not_answer_has_stopped),
         TEST(a_guest_that_never_came_up_has_not_stopped),
+        TEST(a_debugger_that_was_left_is_no_failure),
+        TEST(a_machine_that_a_debugger_left_paused_has_no_end),
         TEST(silence_under_kvm_names_the_way_out),
         TEST(a_reset_without_a_word_is_kvms_under_kvm),
         TEST(a_panic_comes_before_all_that_follows_from_it),

@@ -43,7 +43,7 @@ def begin():
         else:
             machine = link.Link(link.find(setting("RUNS"), setting("NAME"), setting("POLICY")))
             join(machine)
-    except link.LinkError as error:
+    except (link.LinkError, gdb.GdbError) as error:
         refuse(str(error))
 
 
@@ -64,12 +64,19 @@ def start(machine):
     gdb.events.gdb_exiting.connect(lambda event: end())
     gdb.execute("set confirm off") # its question before `quit` would be whether to detach
     name = setting("SERVER")
-    server = None if name == "kernel" else image.lookup(name)
+    server = None if name == "kernel" else server_of(name)
     if server is not None and name not in image.runs():
         refuse("SERVER=%s: the job %s starts %s" % (name, machine.config("job"),
                                                     " ".join(image.runs())))
     if set_breakpoint(name, server):
         gdb.execute("continue")
+
+
+def server_of(name):
+    try:
+        return image.lookup(name)
+    except gdb.GdbError as error:
+        raise gdb.GdbError("SERVER: %s, kernel" % error)
 
 
 def end():

@@ -55,6 +55,7 @@ void job_init(struct job *job)
     job->rpc = rt_config_is("ioengine", "rpc");
     job->create = !job->reads && !rt_config_is("overwrite", "1");
     job->end_fsync = rt_config_is("end_fsync", "1");
+    job->unmap = rt_config_is("unmap", "1");
     job->fsync_on_close = rt_config_is("fsync_on_close", "1");
     job->linger = (unsigned int)rt_config_u64("linger");
     job->verify = rt_config_is("verify", "1");
@@ -250,8 +251,11 @@ static void client_report_sync(error_t error)
 static int client_sync(struct client *client, struct job_file *file)
 {
     uint64_t start = trace_begin(TRACE_OP);
-    error_t error = client->job->ops->sync(&file->target);
+    error_t error;
 
+    if (client->job->unmap)
+        vm_deallocate(mach_task_self(), file->address, file->size);
+    error = client->job->ops->sync(&file->target);
     client_trace(start, TRACE_SYNC, 0, file->size, error);
     if (error != 0)
         client_report_sync(error);

@@ -28,6 +28,7 @@ struct job {
     bool rpc;        /* ioengine=rpc, else mmap */
     bool create;     /* the files are not there yet */
     bool end_fsync;
+    bool unmap;
     bool fsync_on_close;
     unsigned int linger; /* seconds */
     bool verify;

@@ -90,6 +90,17 @@ $run = run_make('verify', @quick, 'JOB=tests/system/jobs/verify.job');
 ends_with($run, 0, '1 boot, every check passed', 'a job that reads back ends with 0');
 boot_is_right('verify', boot_of($run), MIB, 'read_back');
 
+# An object that nobody maps any more comes back page by page, in messages that the kernel sends
+# before it says that the object has gone: no policy may come to wait for that.
+$run = run_make('unmap', 'BOOT=direct', 'POLICY=page,run128,merge', 'JOB=jobs/unmap.job');
+ends_with($run, 0, '3 boots, every check passed', 'an object that is unmapped before its sync ends with 0');
+for my $policy (qw(page run128 merge)) {
+    is_deeply(boot_of($run, $policy)->{layers}{data_return}, { count => 4_096, bytes => 16 * MIB,
+            avg => 4_096, max => 4_096, hist => { 4_096 => 4_096 } },
+        "unmap, $policy: the kernel returns single pages");
+}
+writes_are('unmap, merge', boot_of($run, 'merge'), 'layers', 32, 524_288);
+
 # What a sync has moved out of memory to be written is back when it is read.
 $run = run_make('back', @quick, 'JOB=tests/system/jobs/ext2-verify.job', 'SIZE=16M');
 ends_with($run, 0, '1 boot, every check passed', 'a file that is read back ends with 0');

@@ -99,6 +99,8 @@ static const struct job_key job_keys[] = {
      "free space only in holes of so many blocks (fs=ext2)"},
     {"end_fsync", JOB_BOOL, offsetof(struct job, end_fsync), job_bools, "1",
      "write out at the end, inside the clock"},
+    {"unmap", JOB_BOOL, offsetof(struct job, unmap), job_bools, "0",
+     "give the mapping up before that (ioengine=mmap)"},
     {"fsync_on_close", JOB_BOOL, offsetof(struct job, fsync_on_close), job_bools, "0",
      "write each file out before the next is begun"},
     {"linger", JOB_COUNT, offsetof(struct job, linger), NULL, "0",
@@ -123,17 +125,28 @@ struct job_rule {
 };
 
 static const struct job_rule job_rules[] = {
-    {"rw", "read", "fs", "ext2"},           {"rw", "operations", "fs", "ext2"},
-    {"ioengine", "rpc", "fs", "ext2"},      {"filename", NULL, "fs", "ext2"},
-    {"overwrite", "1", "fs", "ext2"},       {"fragment", NULL, "fs", "ext2"},
-    {"numjobs", NULL, "fs", "ext2"},        {"nrfiles", NULL, "fs", "ext2"},
+    {"rw", "read", "fs", "ext2"},
+    {"rw", "operations", "fs", "ext2"},
+    {"ioengine", "rpc", "fs", "ext2"},
+    {"filename", NULL, "fs", "ext2"},
+    {"overwrite", "1", "fs", "ext2"},
+    {"fragment", NULL, "fs", "ext2"},
+    {"numjobs", NULL, "fs", "ext2"},
+    {"nrfiles", NULL, "fs", "ext2"},
     {"overwrite", "1", "rw", "write"}, /* what is read is there anyway */
     {"verify", "1", "rw", "write"},    /* reading compares anyway */
-    {"fsync_on_close", "1", "rw", "write"}, {"fault", "crash_pager", "fs", "none"},
-    {"fault", "claim", "fs", "none"},       {"fault", "die", "fs", "none"},
-    {"fault", "deadlock", "fs", "none"},    {"fault", "lost_reply", "fs", "none"},
-    {"fault", "lock_order", "fs", "none"},  {"fault", "lock_rpc", "fs", "none"},
-    {"fault", "level_order", "fs", "none"}, {"fault", "no_page", "fs", "none"},
+    {"unmap", "1", "ioengine", "mmap"},
+    {"unmap", "1", "verify", "0"}, /* nothing is mapped any more */
+    {"fsync_on_close", "1", "rw", "write"},
+    {"fault", "crash_pager", "fs", "none"},
+    {"fault", "claim", "fs", "none"},
+    {"fault", "die", "fs", "none"},
+    {"fault", "deadlock", "fs", "none"},
+    {"fault", "lost_reply", "fs", "none"},
+    {"fault", "lock_order", "fs", "none"},
+    {"fault", "lock_rpc", "fs", "none"},
+    {"fault", "level_order", "fs", "none"},
+    {"fault", "no_page", "fs", "none"},
 };
 
 /* The keys of a side job. */

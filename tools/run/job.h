@@ -35,6 +35,7 @@ struct job {
     bool overwrite;
     bool own_size; /* of a side job: its section says its size */
     bool end_fsync;
+    bool unmap;
     bool fsync_on_close;
     bool verify;
     const char *plain; /* when a plain loop of device_writes runs: 0, before, after */

@@ -313,6 +313,8 @@ static void table_extras_print(const struct job *job, FILE *stream)
         fprintf(stream, " numjobs=%s", NUMBER_TEXT(job->numjobs));
     if (job->fsync_on_close)
         fprintf(stream, " fsync_on_close=1");
+    if (job->unmap)
+        fprintf(stream, " unmap=1");
     if (job->overwrite)
         fprintf(stream, " overwrite=1");
     if (job->fragment != 0)

@@ -157,6 +157,8 @@ static void values_that_make_no_sense_together_are_refused_with_their_line(void 
     assert_refused("[x]\nfs=ext2\nrw=read\nverify=1\n", "a.job:4: verify=1 needs rw=write");
     assert_refused("[x]\nfs=ext2\nfault=claim\n", "a.job:3: fault=claim needs fs=none");
     assert_refused("[x]\nfs=ext2\nfault=crash_pager\n", "a.job:3: fault=crash_pager needs fs=none");
+    assert_refused("[x]\nfs=ext2\nioengine=rpc\nunmap=1\n", "a.job:4: unmap=1 needs ioengine=mmap");
+    assert_refused("[x]\nverify=1\nunmap=1\n", "a.job:3: unmap=1 needs verify=0");
     assert_int_equal(read_job("[x]\nfilename=job.data\noverwrite=0\nfragment=0\nrw=write\n"),
                      STATUS_SUCCESS);
 }
@@ -325,8 +327,8 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
     assert_string_equal(text,
                         "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
                         "filename=job.data\nnrfiles=1\nnumjobs=1\noverwrite=0\n"
-                        "fragment=0\nend_fsync=1\nfsync_on_close=0\nlinger=0\nverify=0\nplain=0\n"
-                        "loops=0\nfault=none\nsides=0\n");
+                        "fragment=0\nend_fsync=1\nunmap=0\nfsync_on_close=0\nlinger=0\n"
+                        "verify=0\nplain=0\nloops=0\nfault=none\nsides=0\n");
 }
 
 static void assert_not_resized(const char *text, const char *reason)

@@ -94,10 +94,13 @@ void table_layer_print(const char *layer, const char *policy, const struct layer
                        uint64_t microseconds, FILE *stream)
 {
     char rate[SIZE_TEXT_BYTES];
+    /* A longer policy's name takes its room from the count. */
+    int policy_width = strlen(policy) < 7 ? 7 : (int)strlen(policy);
 
-    fprintf(stream, "%-13s%-7s %10s %13s %9s %9s %8s  ", layer, policy, NUMBER_TEXT(counts->count),
-            NUMBER_TEXT(counts->bytes), NUMBER_TEXT(layer_average(counts)),
-            NUMBER_TEXT(counts->max), table_rate(counts->bytes, microseconds, rate));
+    fprintf(stream, "%-13s%-7s %*s %13s %9s %9s %8s  ", layer, policy, 17 - policy_width,
+            NUMBER_TEXT(counts->count), NUMBER_TEXT(counts->bytes),
+            NUMBER_TEXT(layer_average(counts)), NUMBER_TEXT(counts->max),
+            table_rate(counts->bytes, microseconds, rate));
     table_hist_print(counts, stream);
 }
 

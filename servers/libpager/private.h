@@ -186,7 +186,7 @@ struct pager {
     struct pager_writing *writings;    /* runs that were picked and are not completed */
 
     /* For policies. */
-    vm_size_t write_most; /* the longest write, for now; atomic */
+    vm_size_t write_most; /* how long a write may be at present, in bytes; atomic */
     bool contended;       /* somebody waits; atomic */
 
     uint64_t nreceived; /* returns */

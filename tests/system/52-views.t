@@ -9,26 +9,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Browser;
 use Machbed;
+use MachbedTrace;
 use Cwd qw(abs_path);
 use JSON::PP;
 use Test::More;
 
 my @policies = qw(page run128);
-
-# Runs `make trace ARGUMENTS`. Returns make's status and all that was printed.
-sub trace
-{
-    my (@arguments) = @_;
-    my $pid = open(my $out, '-|') // die "fork: $!";
-
-    if ($pid == 0) {
-        open STDERR, '>&', \*STDOUT;
-        exec 'make', '--no-print-directory', 'trace', @arguments;
-    }
-    my $text = do { local $/; <$out> } // '';
-    close $out;
-    return ($? >> 8, $text);
-}
 
 my $run = run_make('views', 'JOB=jobs/default.job', 'SIZE=4M', 'POLICY=' . join(',', @policies),
     'BOOT=direct', 'TRACE=both');

@@ -18,13 +18,13 @@ test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) 
 		$(SERVER_IMAGES)
 	$(Q)$(TESTS_ENV) $(MAKE) --no-print-directory all ARCH=amd64
 	$(Q)$(TESTS_ENV) CMOCKA_MESSAGE_OUTPUT=TAP \
-		prove --jobs $(shell nproc) --exec '' $(UNIT_TESTS) $(SYSTEM_TESTS)
+		prove --jobs $(shell nproc) --exec tests/limit $(UNIT_TESTS) $(SYSTEM_TESTS)
 
 # Every machine that exists; `make test` has a third of them.
 test-matrix: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES)
 	$(Q)$(TESTS_ENV) $(MAKE) --no-print-directory all ARCH=amd64
-	$(Q)$(TESTS_ENV) MATRIX=all prove --exec '' tests/system/80-matrix.t
+	$(Q)$(TESTS_ENV) MATRIX=all TEST_SECONDS=3600 prove --exec tests/limit tests/system/80-matrix.t
 
 # As `make test`, with the fuzzer at work for twenty minutes.
 test-long:
-	$(Q)FUZZ_SECONDS=1200 $(MAKE) --no-print-directory test
+	$(Q)FUZZ_SECONDS=1200 TEST_SECONDS=2400 $(MAKE) --no-print-directory test

@@ -29,7 +29,9 @@ VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules --no-builtin-variables --jobs=$(shell nproc)
+# A make that calls this one has given out jobs already.
+JOBS := $(if $(filter 0,$(MAKELEVEL)),--jobs=$(shell nproc))
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables $(JOBS)
 
 Q := $(if $(filter 1,$(V)),,@)
 SAY := $(if $(filter 1,$(V)),@:,@echo)

@@ -148,6 +148,8 @@ t_true "DRY=1 boots nothing" test ! -e build/runs/setup-dry/page/serial.log
 
 t_says "a long step that fails shows the end of its log" 2 "failed with status 3
 last words" tools/setup/progress.sh "$t_dir/log" 10 sh -c 'echo last words; exit 3'
+t_says "make -n test builds nothing, for no architecture" 0 "-n --no-print-directory all ARCH=amd64" \
+    make -n test
 
 disk()
 {

@@ -54,11 +54,17 @@ UNKNOWN := $(filter-out $(TARGETS) $(BUILD)/%,$(MAKECMDGOALS))
 ifneq ($(UNKNOWN),)
 $(error machbed: unknown target $(UNKNOWN); there are: $(TARGETS))
 endif
+# Targets are made side by side.
+ifneq ($(and $(filter clean distclean,$(MAKECMDGOALS)),$(filter-out clean distclean,$(MAKECMDGOALS))),)
+$(error machbed: clean and distclean stand alone: make $(filter clean distclean,$(MAKECMDGOALS)) first)
+endif
+
+# All but these need the host's packages, and a kernel.
+BUILDING := $(filter-out help repin clean distclean,$(MAKECMDGOALS))
 
 include kernel/kernel.mk
 
-# All but these need the host's packages.
-ifneq ($(filter-out help repin clean distclean,$(MAKECMDGOALS)),)
+ifneq ($(BUILDING),)
 include tools/setup/setup.mk
 ifneq ($(HOST_READY),)
 include $(KERNEL_MAKEFILES)

@@ -75,7 +75,7 @@ else ifneq ($(filter source,$(KERNEL))$(KERNEL_TUNE),)
 KERNEL_ORIGIN := source
 KERNEL_WHY := $(if $(filter source,$(KERNEL)),KERNEL=source was asked for,TUNE changes the source)
 else
--include $(wildcard $(KERNEL_ANSWER_FILE))
+-include $(if $(BUILDING),$(wildcard $(KERNEL_ANSWER_FILE)))
 KERNEL_ORIGIN := $(KERNEL_ANSWER)
 KERNEL_WHY := $(KERNEL_ANSWER_WHY)
 KERNEL_ASKS := $(KERNEL_ANSWER_FILE)

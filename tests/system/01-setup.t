@@ -116,6 +116,8 @@ t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there are: i386 amd64
 t_says "an unknown VARIANT is refused" 2 "unknown VARIANT 'xen' of i386; there are: up pae smp" \
     make run VARIANT=xen
 t_says "every variable is in the help" 0 "JOB=
+t_says "clean is not done while something else is built" 2 "clean and distclean stand alone: make clean first" \
+    make clean all
 SIZE=
 POLICY=
 DISK=

@@ -211,6 +211,10 @@ KERNEL  GNU Mach 9.2, up, built from source: KERNEL=source was asked for" \
     tree_make kernel KERNEL=source
 t_says "and then KERNEL=auto knows it" 0 \
     "KERNEL  GNU Mach 9.2, up, built from source: the mirror has its source" tree_make kernel
+touch "$tree/kernel/fetch.sh"
+t_says "make help asks no mirror" 0 "make run" tree_make help
+t_true "nor does it change what is known of one" \
+    test "$tree/kernel/fetch.sh" -nt "$tree/build/download/i386/answer.mk"
 t_says "KERNEL=package never builds" 0 "Debian's package: KERNEL=package was asked for" \
     tree_make kernel KERNEL=package
 rm -r "$t_dir/archive/pool"

@@ -75,7 +75,7 @@ $(MIG_OUT)/%_server.c $(MIG_OUT)/%_server.h &: $(KERNEL_STAMP) $(wildcard server
 		-server $(MIG_OUT)/$*_server.c -sheader $(MIG_OUT)/$*_server.h
 
 # What MIG writes is not held to our warnings.
-$(MIG_OUT)/%.o: $(MIG_OUT)/%.c $(MIG_HEADERS) $(NEWLIB_STAMP)
+$(MIG_OUT)/%.o: $(MIG_OUT)/%.c $(MIG_HEADERS) $(OUT)/layout.h $(NEWLIB_STAMP)
 	$(SAY) "  CC      $<"
 	$(Q)$(SERVER_CC) $(SERVER_CPPFLAGS) $(SERVER_CFLAGS) -w -c -o $@ $<
 
@@ -133,7 +133,7 @@ $(SERVERS_OUT)/libmig.a: $(MIG_OBJECTS)
 
 # Two links: the first says where everything is, the second adds that as the symbol table.
 define server_program
-$(SERVERS_OUT)/obj/$(1)/image.o: servers/librt/image.c $$(MIG_HEADERS) $$(NEWLIB_STAMP)
+$(SERVERS_OUT)/obj/$(1)/image.o: servers/librt/image.c $$(MIG_HEADERS) $(OUT)/layout.h $$(NEWLIB_STAMP)
 	@mkdir -p $$(@D)
 	$(Q)$(SERVER_CC) $(SERVER_CPPFLAGS) $(SERVER_CFLAGS) $(SERVER_WARNINGS) -DRT_SERVER=$(1) \
 		-MMD -MP -c -o $$@ $$<
@@ -152,4 +152,5 @@ $(SERVERS_OUT)/$(1): $(call server_objects,$(1)) $(SERVERS_OUT)/obj/$(1)/image.o
 endef
 $(foreach server,$(SERVERS),$(eval $(call server_program,$(server))))
 
--include $(foreach m,$(SERVER_LIBS) $(SERVERS),$(patsubst %.o,%.d,$(call server_objects,$(m))))
+-include $(foreach m,$(SERVER_LIBS) $(SERVERS),$(patsubst %.o,%.d,$(call server_objects,$(m)))) \
+	$(SERVERS:%=$(SERVERS_OUT)/obj/%/image.d)

@@ -75,6 +75,8 @@ t_says "on another system, what is missing is listed" 2 "missing here: two three
     setup "$t_dir/packages"
 t_true "on another system that has all of it, all is well" setup "$t_dir/nothing"
 
+echo 'test four no-such-program' > "$t_dir/tests"
+
 # asked TARGET...: make TARGET on another system, which has all but what reads a trace
 asked()
 {
@@ -85,6 +87,8 @@ asked()
 t_says "TRACE=ctf asks for what reads it" 2 "missing here: reader" asked run TRACE=ctf
 t_says "so does make trace" 2 "missing here: reader" asked trace
 t_true "no other run does" asked run DRY=1 NAME=setup-dry
+t_says "to build all of it is to build the tests, too" 2 "missing here: four" \
+    env MACHBED_PACKAGES="$t_dir/tests" MACHBED_OS_RELEASE=/dev/null make all
 
 # debian SUDO: a Debian 12 on which we are not root, and where sudo is the program SUDO
 debian()
@@ -112,12 +116,12 @@ SEED" make run POLCY=page
 t_says "an unknown target is refused, with those that exist" 2 "unknown target rnu
 there are: run
 list" make rnu
+t_says "clean is not done while something else is built" 2 "clean and distclean stand alone: make clean first" \
+    make clean all
 t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there are: i386 amd64" make run ARCH=vax
 t_says "an unknown VARIANT is refused" 2 "unknown VARIANT 'xen' of i386; there are: up pae smp" \
     make run VARIANT=xen
 t_says "every variable is in the help" 0 "JOB=
-t_says "clean is not done while something else is built" 2 "clean and distclean stand alone: make clean first" \
-    make clean all
 SIZE=
 POLICY=
 DISK=
@@ -144,14 +148,14 @@ V=" make help
 
 t_true "everything can be built" make all
 t_true "what is built is not built again" sh -c 'make all | tee /dev/stderr | { ! grep "^  "; }'
+t_says "make -n test builds nothing, for no architecture" 0 "-n --no-print-directory all ARCH=amd64" \
+    make -n test
 t_says "DRY=1 prints the command line" 0 "qemu-system-i386
 -readconfig" make run DRY=1 NAME=setup-dry
 t_true "DRY=1 boots nothing" test ! -e build/runs/setup-dry/page/serial.log
 
 t_says "a long step that fails shows the end of its log" 2 "failed with status 3
 last words" tools/setup/progress.sh "$t_dir/log" 10 sh -c 'echo last words; exit 3'
-t_says "make -n test builds nothing, for no architecture" 0 "-n --no-print-directory all ARCH=amd64" \
-    make -n test
 
 disk()
 {

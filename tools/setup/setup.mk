@@ -6,9 +6,12 @@
 #   HOST_LISTS  which lists of tools/setup/packages count for what was asked for
 
 HOST_TESTING := $(filter test test-long test-matrix,$(MAKECMDGOALS))
-HOST_LISTS := $(if $(HOST_TESTING),test plot uefi uefi32 source) \
-	$(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) $(filter source,$(KERNEL_ORIGIN)) \
-	$(if $(HOST_TESTING)$(filter trace all check-style,$(MAKECMDGOALS))$(filter ctf both,$(TRACE)),trace)
+# Tests that are only built, and whatever else is asked for by its path.
+HOST_BUILDING := $(filter all $(BUILD)/%,$(MAKECMDGOALS))
+HOST_LISTS := $(if $(HOST_TESTING),plot uefi uefi32 source) $(if $(HOST_TESTING)$(HOST_BUILDING),test) \
+	$(filter plot,$(VIEW)) $(filter uefi uefi32,$(FIRMWARE)) $(filter source,$(KERNEL_ORIGIN))
+HOST_LISTS += $(if $(HOST_TESTING)$(HOST_BUILDING)$(filter trace check-style,$(MAKECMDGOALS))$(filter \
+	ctf both,$(TRACE)),trace)
 HOST_LISTS += $(if $(HOST_TESTING)$(filter gdb gdb-attach,$(MAKECMDGOALS)),gdb)
 HOST_MISSING := $(shell tools/setup/packages.sh missing $(HOST_LISTS))
 HOST_STAMP := $(BUILD)/download/host.stamp

@@ -82,7 +82,7 @@ help:
 	@cat tools/setup/help
 
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
-	@echo "  KERNEL  $(KERNEL_LINE)"
+	@echo $(call quote,  KERNEL  $(KERNEL_LINE))
 	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
 
 # What tools/gdb/machbed/session.py reads. SERVER is `make trace`'s, too.

@@ -147,7 +147,7 @@ endif
 
 .PHONY: kernel
 kernel: $(KERNEL_IMAGE)
-	@echo "  KERNEL  $(KERNEL_LINE)"
+	@echo $(call quote,  KERNEL  $(KERNEL_LINE))
 	@echo "          $(KERNEL_IMAGE)"
 
 .PHONY: repin

@@ -31,7 +31,7 @@ check()
     test -f "$dsc" || die "GNUMACH_DSC: there is no file $dsc"
     test "$(field Source)" = gnumach || die "GNUMACH_DSC: $dsc is not the .dsc of a source \
 package gnumach"
-    test -n "$(field Version)" || die "GNUMACH_DSC: $dsc names no version"
+    case $(field Version) in '' | *[!0-9A-Za-z.+:~-]*) die "GNUMACH_DSC: $dsc names no version" ;; esac
 }
 
 version()

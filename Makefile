@@ -125,7 +125,7 @@ check-style: $(MIG_HEADERS) $(NEWLIB_STAMP)
 # What was measured and what was downloaded stays.
 clean:
 	$(Q)test ! -d $(BUILD) || find $(BUILD) -mindepth 1 -maxdepth 1 \
-		! -name download ! -name runs -exec rm -rf {} +
+		! -name bench ! -name download ! -name runs -exec rm -rf {} +
 
 distclean:
 	$(Q)rm -rf $(BUILD)

@@ -110,7 +110,8 @@ all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
-RUN_FILES = --arch $(ARCH) --build $(BUILD) --iso $(BOOT_ISO) --boot-disk $(BOOT_DISK) --kernel $(KERNEL_IMAGE) \
+RUN_FILES = --arch $(ARCH) --build $(BUILD) $(if $(BOOT_MEDIUM),--iso $(BOOT_ISO)) --boot-disk $(BOOT_DISK) \
+	--kernel $(KERNEL_IMAGE) \
 	--kernel-version $(KERNEL_VERSION) --kernel-origin $(KERNEL_ORIGIN) --kernel-variant $(VARIANT) \
 	--tune '$(KERNEL_TUNE)' $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))

@@ -4,11 +4,11 @@
 #
 #   BOOT_ISO     a CD
 #   BOOT_DISK    a hard disk
-#   BOOT_MEDIUM  the one that MEDIUM asks for
+#   BOOT_MEDIUM  the one that MEDIUM asks for; none where QEMU itself loads what would be on a CD
 
 BOOT_ISO := $(KERNEL_OUT)/boot.iso
 BOOT_DISK := $(KERNEL_OUT)/boot.img
-BOOT_MEDIUM := $(if $(filter disk,$(MEDIUM)),$(BOOT_DISK),$(BOOT_ISO))
+BOOT_MEDIUM := $(if $(filter disk,$(MEDIUM)),$(BOOT_DISK),$(if $(filter direct,$(BOOT)),,$(BOOT_ISO)))
 BOOT_TREE := $(KERNEL_OUT)/medium
 BOOT_SERVERS := $(SERVERS:%=$(OUT)/servers/%)
 

@@ -119,7 +119,7 @@ options_given = $(foreach v,$(1),\
 	$(call run_option,$(firstword $(subst =, ,$(v))),$(lastword $(subst =, ,$(v)))))
 RUN_GIVEN = $(call options_given,$(RUN_VARIABLES))
 
-check-style: $(MIG_HEADERS) $(NEWLIB_STAMP)
+check-style: $(MIG_HEADERS) $(BARECTF_HEADERS) $(OUT)/layout.h $(OUT)/messages.h $(NEWLIB_STAMP)
 	$(Q)HOST_FLAGS='$(HOST_CFLAGS)' TASK_FLAGS='$(SERVER_CPPFLAGS) $(SERVER_CFLAGS)' \
 		tools/setup/check-style.sh
 

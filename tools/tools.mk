@@ -47,7 +47,7 @@ $(FRAGMENT): $(FRAGMENT_OBJECTS)
 	$(SAY) "  LINK    $@"
 	$(Q)$(HOST_CC) -o $@ $^ $(EXT2FS_LIBS)
 
-$(B)/host/obj/%.o: %.c
+$(B)/host/obj/%.o: %.c tools/tools.mk
 	$(SAY) "  CC      $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(JANSSON_CFLAGS) -MMD -MP -c -o $@ $<

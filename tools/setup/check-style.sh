@@ -5,6 +5,10 @@
 # HOST_FLAGS and TASK_FLAGS are the compiler's, for what runs on the host and on Mach.
 set -u
 
+git rev-parse > /dev/null 2>&1 || {
+    echo "machbed: this is no clone of a git repository: nobody says which files to look at" >&2
+    exit 2
+}
 status=0
 
 # check TOOL ARGUMENTS... FILES: run it, or say that it is not there.

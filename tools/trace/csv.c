@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A column for each key of docs/trace.md, in its order, with the policy in front. */
+/* A column for each key of docs/trace.md, in its order, with the policy in front; RFC 4180. */
 #include "view.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void csv_number_print(const struct event *event, uint32_t key, uint64_t number, FILE *stream)
 {
@@ -12,20 +13,36 @@ static void csv_number_print(const struct event *event, uint32_t key, uint64_t n
         fputc(',', stream);
 }
 
+static void csv_word_print(const char *word, FILE *stream)
+{
+    bool quoted = strpbrk(word, ",\"\r\n") != NULL;
+
+    fputs(quoted ? ",\"" : ",", stream);
+    for (; *word != '\0'; word++) {
+        if (*word == '"')
+            fputc('"', stream);
+        fputc(*word, stream);
+    }
+    if (quoted)
+        fputc('"', stream);
+}
+
 static void csv_row_print(const char *policy, const struct event *event, FILE *stream)
 {
     fputs(policy, stream);
     csv_number_print(event, EVENT_HAS_T, event->t, stream);
     csv_number_print(event, EVENT_HAS_DUR, event->dur, stream);
-    fprintf(stream, ",%s,%s,%s", event_kind_name(event->kind), event->srv, event->thr);
+    csv_word_print(event_kind_name(event->kind), stream);
+    csv_word_print(event->srv, stream);
+    csv_word_print(event->thr, stream);
     csv_number_print(event, EVENT_HAS_REQ, event->req, stream);
     csv_number_print(event, EVENT_HAS_BY, event->by, stream);
     csv_number_print(event, EVENT_HAS_OBJ, event->obj, stream);
     csv_number_print(event, EVENT_HAS_OFF, event->off, stream);
     csv_number_print(event, EVENT_HAS_LEN, event->len, stream);
     csv_number_print(event, EVENT_HAS_SEC, event->sec, stream);
-    fprintf(stream, ",%s,%s",
-            (event->keys & EVENT_HAS_CLS) != 0 ? layer_class_name(event->cls) : "", event->what);
+    csv_word_print((event->keys & EVENT_HAS_CLS) != 0 ? layer_class_name(event->cls) : "", stream);
+    csv_word_print(event->what, stream);
     csv_number_print(event, EVENT_HAS_WAIT, event->wait, stream);
     csv_number_print(event, EVENT_HAS_N, event->n, stream);
     csv_number_print(event, EVENT_HAS_RES, event->res, stream);
@@ -41,7 +58,5 @@ int view_csv(const struct view_case *view, struct failure *failure)
         for (size_t j = 0; j < record->count; j++)
             csv_row_print(record->policy->choice.name, &record->events[j], view->stream);
     }
-    if (fflush(view->stream) != 0 || ferror(view->stream))
-        return failure_set(failure, STATUS_BAD_INPUT, "the rows cannot be written");
-    return STATUS_SUCCESS;
+    return failure->status;
 }

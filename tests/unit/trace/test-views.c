@@ -189,6 +189,20 @@ static void csv_has_a_row_for_each_event_and_command(void **state)
     assert_int_equal(rows, synth.record.count);
 }
 
+/* The log may hold any word that has no blank in it. */
+static void csv_quotes_words_that_would_break_it(void **state)
+{
+    struct synth odd;
+
+    (void)state;
+    synth_begin(&odd);
+    synth_event(&odd, 1000, 1, "op", "srv=a,b thr=say\"x\" req=1 off=0 len=1 what=write res=0");
+    assert_int_equal(synth_load(&odd), STATUS_SUCCESS);
+    assert_contains(synth_view(&odd, view_csv, 0, NULL),
+                    "\npage,1000,1,op,\"a,b\",\"say\"\"x\"\"\",1,,,0,1,,,write,,,0\n");
+    synth_end(&odd);
+}
+
 static void latency_has_a_row_for_each_kind_and_operation(void **state)
 {
     const char *text = synth_view(&synth, view_latency, 0, NULL);
@@ -261,6 +275,7 @@ int main(void)
         TEST(a_requests_line_leads_up_to_who_wrote_and_who_asked),
         TEST(a_number_that_several_servers_have_needs_one_of_them),
         TEST(csv_has_a_row_for_each_event_and_command),
+        TEST(csv_quotes_words_that_would_break_it),
         TEST(latency_has_a_row_for_each_kind_and_operation),
         cmocka_unit_test(percentiles_are_times_that_occurred),
         cmocka_unit_test(percentiles_of_few_times_are_by_rank_too),

@@ -197,7 +197,9 @@ int main(int argc, char **argv)
 
     if (main_options_read(&options, argv + (argc > 0), &failure) == STATUS_SUCCESS)
         main_view(&options, &failure);
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        failure_set(&failure, STATUS_BAD_INPUT, "what the view says cannot be written: %s",
+                    strerror(errno));
     if (failure.status != STATUS_SUCCESS)
         fprintf(stderr, "machbed: status %d: %s\n", failure.status, failure.reason);
     return failure.status;

@@ -137,6 +137,12 @@ static error_t event_field_set(struct event *event, const struct event_field *fi
     }
 }
 
+/* Whether the sum is a number that also a signed one can hold, with room for rounding it up. */
+static bool event_sum_fits(uint64_t a, uint64_t b)
+{
+    return a <= INT64_MAX / 2 && b <= INT64_MAX / 2;
+}
+
 /* Reads the fields at TEXT as long as they are known and in order. Returns where it stopped. */
 static const char *event_fields_read(struct event *event, const char *text, struct names *names)
 {
@@ -191,12 +197,9 @@ error_t event_word_put(struct event *event, const char *name, const char *word, 
 
 bool event_is_whole(const struct event *event)
 {
-    uint64_t end;
-
     return event->keys == event_keys_of_kinds[event->kind] && event->req != 0 &&
-           !__builtin_add_overflow(event->t, event->dur, &end) &&
-           !__builtin_add_overflow(event->off, event->len, &end) &&
-           event->sec <= UINT64_MAX / 2 / MBR_SECTOR_BYTES;
+           event_sum_fits(event->t, event->dur) && event_sum_fits(event->off, event->len) &&
+           event->sec <= INT64_MAX / MBR_SECTOR_BYTES;
 }
 
 void event_init(struct event *event)

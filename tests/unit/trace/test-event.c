@@ -147,6 +147,7 @@ static void what_is_malformed_is_damaged(void **state)
         "event t=99999999999999999999 dur=2 kind=op srv=w thr=m req=3 off=0 len=1 what=write res=0",
         "event t=18446744073709551615 dur=2 kind=op srv=w thr=m req=3 off=0 len=1 what=w res=0",
         "event t=1 dur=2 kind=op srv=w thr=m req=3 off=18446744073709551615 len=1 what=w res=0",
+        "event t=1 dur=2 kind=op srv=w thr=m req=3 off=18446744073709551614 len=1 what=w res=0",
         "event t=1 dur=2 kind=store_read srv=e thr=f req=3 by=2 len=1 sec=18446744073709551615 "
         "cls=file res=0",
     };

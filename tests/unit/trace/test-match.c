@@ -240,9 +240,9 @@ static void lengths_that_no_disk_has_are_no_harm(void **state)
 {
     (void)state;
     synth_event(&synth, 1, 1, "store_write",
-                "srv=pager thr=w req=1 by=0 len=18446744073709551615 sec=0 cls=file res=0");
+                "srv=pager thr=w req=1 by=0 len=4611686018427387903 sec=0 cls=file res=0");
     synth_event(&synth, 1, 1, "store_read",
-                "srv=pager thr=w req=2 by=0 len=0 sec=9007199254740991 cls=file res=0");
+                "srv=pager thr=w req=2 by=0 len=0 sec=18014398509481983 cls=file res=0");
     load(2);
     assert_int_equal(synth.record.count, 2);
 }

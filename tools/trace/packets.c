@@ -89,6 +89,7 @@ static int packets_file_copy(const struct packets *packets, const char *folder, 
     struct packets_file file = {.name = name};
     char from[PATH_MAX];
     char to[PATH_MAX];
+    bool failed;
 
     if (packets_path(from, folder, name, failure) != STATUS_SUCCESS ||
         packets_path(to, packets->folder, name, failure) != STATUS_SUCCESS)
@@ -98,7 +99,8 @@ static int packets_file_copy(const struct packets *packets, const char *folder, 
         file.to = fopen(to, "we");
     if (file.to != NULL)
         packets_file_scan(&file);
-    if (file.to == NULL || fclose(file.to) != 0)
+    failed = file.to == NULL || ferror(file.to) != 0;
+    if (file.to == NULL || fclose(file.to) != 0 || failed)
         failure_set(failure, STATUS_BAD_INPUT, "%s cannot be copied to %s: %s", from, to,
                     strerror(errno));
     if (file.from != NULL)

@@ -273,7 +273,9 @@ const latencyWidth = 260;
 function latencyRange(rows) {
     const times = rows.flatMap(row => row.of.flatMap(of => [of.p50, of.max])).filter(time => time > 0);
 
-    return [Math.floor(Math.log10(Math.min(...times, 1e6))), Math.ceil(Math.log10(Math.max(...times, 1e3)))];
+    const low = Math.floor(Math.log10(Math.min(...times, 1e6)));
+
+    return [low, Math.max(Math.ceil(Math.log10(Math.max(...times, 1e3))), low + 1)];
 }
 
 function latencyBar(of, kind, low, high) {

@@ -109,7 +109,7 @@ static void latency_row_sort(struct latency_row *row)
         qsort(row->times, row->count, sizeof(*row->times), latency_times_compare);
 }
 
-static bool latency_is_same_group(const struct latency_row *a, const struct latency_row *b)
+bool latency_is_same_group(const struct latency_row *a, const struct latency_row *b)
 {
     return a->kind == b->kind && a->waits == b->waits && strcmp(a->srv, b->srv) == 0 &&
            strcmp(a->what, b->what) == 0;

@@ -31,6 +31,9 @@ struct latency {
 struct latency *latency_create(const struct view_case *view);
 void latency_free(struct latency *latency);
 
+/* Whether rows differ in their boot at most. */
+bool latency_is_same_group(const struct latency_row *a, const struct latency_row *b);
+
 /* The smallest time, in nanoseconds, that PERCENT of 100 requests do not exceed: one that occurred.
    => the row has a time. */
 uint64_t latency_percentile(const struct latency_row *row, unsigned percent);

@@ -64,12 +64,6 @@ static bool plot_has_times(const struct latency_row *row)
     return row->kind != EVENT_MEMORY && row->count > 1;
 }
 
-static bool plot_is_same(const struct latency_row *a, const struct latency_row *b)
-{
-    return a->kind == b->kind && a->waits == b->waits && strcmp(a->srv, b->srv) == 0 &&
-           strcmp(a->what, b->what) == 0;
-}
-
 /* The groups of the rows that RULE picks. Returns how many. */
 static size_t plot_groups_find(const struct plot *plot, plot_rule_t *rule,
                                struct plot_group groups[PLOT_GROUPS_MAX])
@@ -80,7 +74,7 @@ static size_t plot_groups_find(const struct plot *plot, plot_rule_t *rule,
     for (size_t i = 0; i < plot->latency->count; i++) {
         if (!rule(&rows[i]))
             continue;
-        if (count != 0 && plot_is_same(&rows[groups[count - 1].first], &rows[i])) {
+        if (count != 0 && latency_is_same_group(&rows[groups[count - 1].first], &rows[i])) {
             groups[count - 1].count++;
             continue;
         }

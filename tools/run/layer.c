@@ -42,6 +42,11 @@ error_t layer_kind_lookup(const char *name, enum layer_kind *kind)
     return error;
 }
 
+bool layer_kind_is_write(enum layer_kind kind)
+{
+    return kind == LAYER_DATA_RETURN || kind == LAYER_STORE_WRITE || kind == LAYER_DISK_WRITE;
+}
+
 const char *layer_class_name(enum layer_class class)
 {
     return layer_class_names[class];

@@ -44,6 +44,9 @@ error_t layer_kind_lookup(const char *name, enum layer_kind *kind);
 const char *layer_class_name(enum layer_class class);
 error_t layer_class_lookup(const char *name, enum layer_class *class);
 
+/* Whether that layer's requests carry data towards the disk. */
+bool layer_kind_is_write(enum layer_kind kind);
+
 /* Count one request of BYTES. */
 void layer_add(struct layer *layer, uint64_t bytes);
 

@@ -139,11 +139,6 @@ static uint64_t table_write_time(const struct boot *boot)
     return in_sync ? job->sync_us : job->runtime_us;
 }
 
-static bool table_kind_is_write(unsigned kind)
-{
-    return kind == LAYER_DATA_RETURN || kind == LAYER_STORE_WRITE || kind == LAYER_DISK_WRITE;
-}
-
 static struct layer table_part_counts(const struct boot *boot, unsigned kind, enum table_part part)
 {
     if (part == TABLE_ALL)
@@ -167,7 +162,9 @@ static bool table_row_make(struct table_row *row, const struct boot *boot, unsig
         row->layer = part == TABLE_ALL ? layer_kind_name((enum layer_kind)kind) : parts[part];
         row->counts = table_part_counts(boot, kind, part);
         row->microseconds =
-            table_kind_is_write(kind) && part != TABLE_META ? table_write_time(boot) : 0;
+            layer_kind_is_write((enum layer_kind)kind) && part != TABLE_META
+                ? table_write_time(boot)
+                : 0;
     }
     return row->counts.count != 0;
 }

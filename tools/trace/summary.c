@@ -36,9 +36,14 @@ static struct layer summary_layer(const struct summary *summary, size_t boot, en
     return layers->at[kind][summary->class];
 }
 
-static bool summary_kind_is_write(enum layer_kind kind)
+/* What rates are over: the syncs, as far as all file data was written in them. */
+static uint64_t summary_time(const struct summary *summary, size_t boot, enum layer_kind kind)
 {
-    return kind == LAYER_DATA_RETURN || kind == LAYER_STORE_WRITE || kind == LAYER_DISK_WRITE;
+    const struct sums *sums = &summary->sums[boot];
+
+    return layer_kind_is_write(kind) && summary->class == LAYER_FILE && !sums->written_outside
+               ? sums->sync_ns / 1000
+               : 0;
 }
 
 static void summary_kind_print(const struct summary *summary, enum layer_kind kind)
@@ -51,8 +56,7 @@ static void summary_kind_print(const struct summary *summary, enum layer_kind ki
         if (layer.count == 0)
             continue;
         table_layer_print(name, summary->view->records[i].policy->choice.name, &layer,
-                          summary_kind_is_write(kind) ? summary->sums[i].sync_us : 0,
-                          summary->view->stream);
+                          summary_time(summary, i, kind), summary->view->stream);
         name = "";
     }
 }

@@ -60,16 +60,29 @@ static void sums_guest_add(struct sums *sums, const struct event *event)
 {
     struct sums_server *server = sums_server_get(sums, event->srv);
 
+    if (event->kind == EVENT_STORE_WRITE && event->cls == LAYER_FILE && event->t > sums->sync_end)
+        sums->written_outside = true;
     for (unsigned i = 0; server != NULL && i < LAYER_GUEST_KINDS; i++) {
         if (sums_kinds[i].event == event->kind)
             layer_add(&server->layers.at[sums_kinds[i].layer][event->cls], event->len);
     }
 }
 
+/* Syncs come by their beginnings; where they overlap, the time counts once. */
+static void sums_sync_add(struct sums *sums, const struct event *event)
+{
+    uint64_t from = event->t > sums->sync_end ? event->t : sums->sync_end;
+
+    if (event_end(event) <= from)
+        return;
+    sums->sync_ns += event_end(event) - from;
+    sums->sync_end = event_end(event);
+}
+
 static void sums_op_add(struct sums *sums, const struct event *event)
 {
     if (strcmp(event->what, "sync") == 0)
-        sums->sync_us += event->dur / 1000;
+        sums_sync_add(sums, event);
     else
         layer_add(&sums->ops, event->len);
 }

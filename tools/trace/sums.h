@@ -20,7 +20,9 @@ struct sums {
     size_t servers_count;
     struct layers disk; /* its two kinds; a command has the class of the call that it belongs to */
     struct layer ops;
-    uint64_t sync_us; /* all of the job's syncs */
+    uint64_t sync_ns;     /* how long one of the job's syncs went on, or several */
+    uint64_t sync_end;    /* when the last of them ended */
+    bool written_outside; /* file data was written when none of them went on */
 };
 
 /* What came of a comparison. */

@@ -262,7 +262,7 @@ static void the_table_has_a_row_for_each_server_class_and_layer(void **state)
 
     (void)state;
     write_out(WRITES);
-    synth_event(&synth, 900000000, 100000000, "op",
+    synth_event(&synth, 990000000, 100000000, "op",
                 "srv=workload thr=main req=1 off=0 len=0 what=sync res=0");
     synth_event(&synth, 800000000, 100000, "op",
                 "srv=workload thr=main req=2 off=0 len=65536 what=write res=0");
@@ -275,6 +275,32 @@ static void the_table_has_a_row_for_each_server_class_and_layer(void **state)
     assert_contains(text, "\nstore_write  page            10       327,680 ");
     assert_contains(text, "\ndisk, file data:\ndisk_write   page            10 ");
     assert_null(strstr(text, "the rest"));
+}
+
+/* Two syncs at once take the time of one. */
+static void a_rate_is_over_the_time_in_which_a_sync_went_on(void **state)
+{
+    (void)state;
+    write_out(WRITES);
+    for (unsigned i = 0; i < 2; i++)
+        synth_event(&synth, 950000000 + i * 50000000, 100000000, "op",
+                    "srv=workload thr=main req=%u off=0 len=0 what=sync res=0", i + 1);
+    synth_close(&synth, 2 * WRITES, 0);
+    assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
+    assert_contains(synth_view(&synth, view_summary, 0, NULL),
+                    "\nstore_write  page            10       327,680    32,768    32,768      2.2 ");
+}
+
+static void what_was_written_outside_of_syncs_has_no_rate(void **state)
+{
+    (void)state;
+    write_out(WRITES);
+    synth_event(&synth, 990000000, 10000000, "op",
+                "srv=workload thr=main req=1 off=0 len=0 what=sync res=0");
+    synth_close(&synth, 2 * WRITES, 0);
+    assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
+    assert_contains(synth_view(&synth, view_summary, 0, NULL),
+                    "\nstore_write  page            10       327,680    32,768    32,768        - ");
 }
 
 static void a_log_without_events_is_not_usable(void **state)
@@ -308,6 +334,8 @@ int main(void)
         TEST(a_store_without_a_disk_asks_none),
         TEST(a_trace_of_the_disk_that_is_damaged_is_not_compared),
         TEST(the_table_has_a_row_for_each_server_class_and_layer),
+        TEST(a_rate_is_over_the_time_in_which_a_sync_went_on),
+        TEST(what_was_written_outside_of_syncs_has_no_rate),
         TEST(a_log_without_events_is_not_usable),
     };
 

@@ -322,7 +322,9 @@ static void request_totals_print(const struct request *request)
                 i >= EVENT_GUEST_KINDS ? " at most" : "", request_us(request->own[i]));
         separator = ", ";
     }
-    fputc('\n', stream);
+    fputs("\n>: the request asked for\n", stream);
+    if (request->own[EVENT_DISK_WRITE] != 0 || request->own[EVENT_DISK_READ] != 0)
+        fputs("<: at most so long: QEMU says when a command came, not when it ended\n", stream);
 }
 
 static void request_show(struct request *request)
@@ -394,8 +396,10 @@ int view_request(const struct view_case *view, struct failure *failure)
     size_t count;
 
     if (view->request == 0)
-        return failure_set(failure, STATUS_BAD_INPUT,
-                           "which request? REQUEST=n, a number behind req= in serial.log");
+        return failure_set(
+            failure, STATUS_BAD_INPUT,
+            "which request? REQUEST=n, a number of the column req in VIEW=csv, behind req= "
+            "in serial.log, or on the page of VIEW=html");
     if (view->count != 1)
         return failure_set(failure, STATUS_BAD_INPUT,
                            "the run has several policies: choose one with POLICY=");

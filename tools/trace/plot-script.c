@@ -15,8 +15,9 @@
 #include "run/mbr.h"
 #include "run/size.h"
 
-#define PLOT_GROUPS_MAX 16             /* panels of a picture */
-#define PLOT_SECONDS    10000000000ull /* nanoseconds from which on an axis is in seconds */
+#define PLOT_GROUPS_MAX  16 /* panels of a picture */
+#define PLOT_TITLE_BYTES 192
+#define PLOT_SECONDS     10000000000ull /* nanoseconds from which on an axis is in seconds */
 
 /* Rows of the latency table that differ in their boot only, in one panel. */
 struct plot_group {
@@ -95,7 +96,7 @@ static void plot_group_title(const struct plot *plot, const struct plot_group *g
             row->kind == EVENT_IO || row->what[0] == '\0' ? "" : " ");
     plot_text(plot, row->what);
     fputs(row->waits ? " wait, " : ", ", plot->stream);
-    plot_text(plot, row->srv[0] == '\0' ? "of nobody" : row->srv);
+    plot_text(plot, row->srv[0] == '\0' ? "by the kernel itself" : row->srv);
     fputs("\"\n", plot->stream);
 }
 
@@ -116,6 +117,20 @@ static const struct latency_row *plot_row(const struct plot *plot, const struct 
 }
 
 /* --- Pictures -------------------------------------------------------------------------------- */
+
+/* A picture's title. A key in each panel would say the same where there is only one policy. */
+static void plot_title(const struct plot *plot, const char *what, char title[PLOT_TITLE_BYTES])
+{
+    bool one = plot->view->count == 1;
+
+    snprintf(title, PLOT_TITLE_BYTES, "%.64s%s%s: %s", plot->view->name, one ? ", policy " : "",
+             one ? plot_policy(plot, 0) : "", what);
+}
+
+static const char *plot_key(const struct plot *plot)
+{
+    return plot->view->count == 1 ? "unset key" : "set key above horizontal";
+}
 
 /* Begins a picture, in both forms, with so many panels; plot_picture_end ends it. */
 static void plot_picture_begin(const struct plot *plot, const char *name, unsigned width,
@@ -204,20 +219,22 @@ static void plot_sizes(const struct plot *plot)
 {
     struct plot_group groups[PLOT_GROUPS_MAX];
     size_t count = plot_groups_find(plot, plot_has_sizes, groups);
-    char title[128];
+    char title[PLOT_TITLE_BYTES];
 
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
         plot_sizes_data(plot, &groups[i], i);
-    snprintf(title, sizeof(title), "%.64s: how many requests had which size", plot->view->name);
+    plot_title(plot,
+               "how many requests had which size; a bar counts from its size to below the next",
+               title);
     plot_picture_begin(plot, "sizes", 1400, 1000, count, title);
     fputs("set style data histograms\nset style histogram clustered gap 1\n"
           "set style fill solid border -1\nset logscale y\nset yrange [0.8:*]\n"
           "set format y \"%.0f\"\nset grid ytics\nset xtics rotate by -45\n"
-          "set xlabel \"bytes, from this to below the double\"\nset ylabel \"requests\"\n"
-          "set key above horizontal\nset rmargin 3\n",
+          "set xlabel \"bytes of a request\"\nset ylabel \"requests\"\nset rmargin 3\n",
           plot->stream);
+    fprintf(plot->stream, "%s\n", plot_key(plot));
     for (size_t i = 0; i < count; i++)
         plot_sizes_panel(plot, &groups[i], i);
     plot_picture_end(plot);
@@ -262,19 +279,20 @@ static void plot_latency(const struct plot *plot)
 {
     struct plot_group groups[PLOT_GROUPS_MAX];
     size_t count = plot_groups_find(plot, plot_has_times, groups);
-    char title[128];
+    char title[PLOT_TITLE_BYTES];
 
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++)
         plot_latency_data(plot, &groups[i], i);
-    snprintf(title, sizeof(title), "%.64s: how many requests took no longer than",
-             plot->view->name);
+    plot_title(plot, "share of the requests that took at most so long", title);
     plot_picture_begin(plot, "latency", 1400, 1200, count, title);
-    fputs("set logscale x\nset yrange [0:100]\nset grid\nset format x \"%.10g\"\n"
-          "set xtics rotate by -45\nset xlabel \"microseconds\"\n"
-          "set ylabel \"% of the requests\"\nset key above horizontal\nset rmargin 4\n",
+    fputs("set logscale x\nset yrange [0:100]\nset grid\n"
+          "set xtics rotate by -45 (\"100 ns\" 1e-1, \"1 us\" 1, \"10 us\" 1e1, \"100 us\" 1e2, "
+          "\"1 ms\" 1e3, \"10 ms\" 1e4, \"100 ms\" 1e5, \"1 s\" 1e6, \"10 s\" 1e7, \"100 s\" 1e8)\n"
+          "set xlabel \"time\"\nset ylabel \"% of the requests\"\nset rmargin 5\n",
           plot->stream);
+    fprintf(plot->stream, "%s\n", plot_key(plot));
     for (size_t i = 0; i < count; i++)
         plot_latency_panel(plot, &groups[i], i);
     plot_picture_end(plot);

@@ -220,7 +220,7 @@ my %cells = map { shift @$_ => $_ } @{ $browser->value(
 is_deeply($cells{'disk_write, ext2'}, [map { my $layer = boot_of($run, $_)->{layers}{disk_write};
         map { commas($_) } $layer->{count}, $layer->{avg}, $layer->{max} } @policies],
     'policies stand side by side, with what result.json says');
-is($cells{'disk_read, ext2'}[0] + $cells{"disk_read, nobody\x{2019}s"}[0],
+is($cells{'disk_read, ext2'}[0] + $cells{"disk_read, the kernel"}[0],
     boot_of($run, 'page')->{layers}{disk_read}{count}, 'the kernel\'s own commands are counted, too');
 
 # The second policy is chosen, and a write is searched for, shown close up, and clicked.

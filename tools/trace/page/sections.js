@@ -9,7 +9,7 @@ function layerOf(row) {
 
 /* A command of the disk that nobody asked for is the kernel's own: it reads the partition table. */
 function serverOf(row) {
-    return row.server === '' ? 'nobody\u2019s' : row.server;
+    return row.server === '' ? 'the kernel' : row.server;
 }
 
 /* Whether a row's requests have sizes of their own: that of a sync is the file's. */

@@ -31,7 +31,7 @@ static const struct combination combinations[] = {
     {.machine = "pc",
      .firmware = "uefi32",
      .reason = "Debian's 32-bit UEFI firmware needs system management mode, which pc does not "
-               "offer it; use MACHINE=q35"},
+               "offer; use MACHINE=q35"},
     {.machine = "q35", .disk = "ide", .reason = "q35 has no IDE controller; use DISK=ahci"},
     {.firmware = "uefi",
      .boot = "direct",

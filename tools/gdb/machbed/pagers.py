@@ -285,8 +285,8 @@ def print_stretch(server, first, last, entry):
 
 @command("pagemap")
 def pagemap(*words):
-    """machbed pagemap [OBJECT [SERVER]]: what is known of each page of an object. OBJECT is its
-    number, as in the trace; without it, the object at hand (machbed here)."""
+    """machbed pagemap [OBJECT [SERVER]]: what is known of each page of an object.
+OBJECT is its number, as in the trace; without it, the object at hand (machbed here)."""
     if words:
         server = image.needed(words[1] if len(words) > 1 else None)
         found = [pager for pager in pagers_of(server) if str(pager.number()) == words[0]]

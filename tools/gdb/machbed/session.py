@@ -69,6 +69,8 @@ def start(machine):
         refuse("SERVER=%s: the job %s starts %s" % (name, machine.config("job"),
                                                     " ".join(image.runs())))
     if set_breakpoint(name, server):
+        print("machbed: the machine runs to a breakpoint in %s; `help machbed` says what can be "
+              "asked then" % name)
         gdb.execute("continue")
 
 

@@ -2,6 +2,8 @@
 """Commands of gdb: `machbed WORD ...`. A function becomes one; its comment is the help."""
 import gdb
 
+from machbed import link
+
 
 class Group(gdb.Command):
     """Commands for the servers of Machbed; docs/debugging.md shows each."""
@@ -28,6 +30,8 @@ class Word(gdb.Command):
             self.function(*gdb.string_to_argv(argument))
         except gdb.MemoryError as error:
             raise gdb.GdbError("this cannot be read: %s" % error)
+        except link.LinkError as error:
+            raise gdb.GdbError(str(error))
         except TypeError as error:
             if "positional argument" not in str(error):
                 raise

@@ -16,7 +16,7 @@ import socket
 LOCK = "gdb.lock"
 SOCKET = "gdb"
 MONITOR = "monitor"
-SECONDS = 20
+SECONDS = 120 # a busy host may take long to copy the machine's memory
 
 
 class LinkError(Exception):
@@ -51,9 +51,12 @@ class Link:
             monitor.settimeout(SECONDS)
             monitor.connect(self.path(MONITOR))
             lines = monitor.makefile("rw", encoding="utf-8")
-            lines.readline() # the greeting
-            ask(lines, "qmp_capabilities", {})
-            return ask(lines, command, arguments)
+            try:
+                lines.readline() # the greeting
+                ask(lines, "qmp_capabilities", {})
+                return ask(lines, command, arguments)
+            except TimeoutError:
+                raise LinkError("QEMU's monitor has not answered within %d s" % SECONDS)
 
     def config(self, key):
         """A value of the run's configuration (docs/protocol.md, section 1)."""

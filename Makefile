@@ -105,7 +105,7 @@ gdb-attach: $(KERNEL_IMAGE) $(SERVER_IMAGES)
 trace: $(TRACER)
 	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))
 
-all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES) $(UNIT_TESTS)
+all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES) $(UNIT_TESTS) $(LIMIT)
 
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs

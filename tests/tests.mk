@@ -11,20 +11,37 @@ SYSTEM_TESTS := $(sort $(wildcard tests/system/*.t))
 
 include $(wildcard tests/bench/*.mk)
 
+# tests/limit.c ends each test in time, with all that it has started.
+LIMIT := $(B)/tests/limit
+TEST_LOGS := $(B)/tests/logs
+
+$(LIMIT): tests/limit.c
+	$(SAY) "  LINK    $@"
+	$(Q)mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
+
 # The tests call make as a user would: without the variables that a make hands down. What they boot is
 # built before, for they run side by side; `make -n` only says so.
 TESTS_ENV := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES
 TESTS_MAKE = $(TESTS_ENV) $(MAKE) $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n) --no-print-directory
-test: $(UNIT_TESTS) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) \
-		$(SERVER_IMAGES)
-	$(Q)$(TESTS_MAKE) all ARCH=amd64
-	$(Q)$(TESTS_ENV) CMOCKA_MESSAGE_OUTPUT=TAP \
-		prove --jobs $(shell nproc) --exec tests/limit $(UNIT_TESTS) $(SYSTEM_TESTS)
+TESTS_NEED := $(LIMIT) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) \
+	$(SERVER_IMAGES)
+TESTS_BUILD = $(TESTS_MAKE) all ARCH=amd64 && $(TESTS_MAKE) kernel KERNEL_DEBUG=1
+
+# What failed comes last, in short: of a log of CI no more than the end may be seen.
+# prove VARIABLES, ARGUMENTS
+prove = rm -rf $(TEST_LOGS) && mkdir -p $(TEST_LOGS) && \
+	{ $(TESTS_ENV) $(1) prove --exec '$(LIMIT) $(TEST_LOGS)' $(2) || \
+	{ tests/explain.sh $(TEST_LOGS) >&2; exit 1; }; }
+
+test: $(UNIT_TESTS) $(TESTS_NEED)
+	$(Q)$(TESTS_BUILD)
+	$(Q)$(call prove,CMOCKA_MESSAGE_OUTPUT=TAP,--jobs $(shell nproc) $(UNIT_TESTS) $(SYSTEM_TESTS))
 
 # Every machine that exists; `make test` has a third of them.
-test-matrix: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES)
-	$(Q)$(TESTS_MAKE) all ARCH=amd64
-	$(Q)$(TESTS_ENV) MATRIX=all TEST_SECONDS=3600 prove --exec tests/limit tests/system/80-matrix.t
+test-matrix: $(TESTS_NEED)
+	$(Q)$(TESTS_BUILD)
+	$(Q)$(call prove,MATRIX=all TEST_SECONDS=3600,tests/system/80-matrix.t)
 
 # As `make test`, with the fuzzer at work for twenty minutes.
 test-long:

@@ -56,7 +56,9 @@ sub ending
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     return ok($got == $status && $text =~ /^machbed: status $status: .*$says.*\n\z/m, $name) ||
-        diag("status $got; $text");
+        diag("command:  FAKE_QEMU='$wrong' @usual @arguments\n",
+            "expected: machbed: status $status: ... $says\ngot:      status $got; the end of what was ",
+            "printed:\n", end_of($text));
 }
 
 sub boot

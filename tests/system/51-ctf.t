@@ -75,6 +75,19 @@ END {
     remove_tree($_) for @copies;
 }
 
+# What differs may be thousands of lines.
+sub diag_first_difference
+{
+    my @texts = map { [split /\n/] } @_;
+
+    for my $line (0 .. $#{ $texts[0] }, $#{ $texts[0] } + 1) {
+        my @here = map { $_->[$line] // 'nothing' } @texts;
+
+        return diag("line $line from the text: $here[0]\nfrom CTF: $here[1]") if $here[0] ne $here[1];
+    }
+    diag("from the text:\n", end_of($_[0]), "from CTF:\n", end_of($_[1]));
+}
+
 # babeltrace2 reads the CTF of the run's boot with POLICY, and what it says is on the console, too.
 sub says_the_same
 {
@@ -134,7 +147,7 @@ for my $view (split /, /, $views // '') {
         $said{$name} = join "\n", $exit, map { s/\Q$name\E/NAME/gr } $said, map { read_file($_) } @files;
     }
     ok($said{$text} =~ /^0\n/ && $said{$text} eq $said{$ctf}, "$view is the same from both forms") or
-        diag("from the text:\n$said{$text}\nfrom CTF:\n$said{$ctf}");
+        diag_first_difference($said{$text}, $said{$ctf});
 }
 shows('the table from CTF equals result.json', 0,
     ['^  no difference$', '^machbed: status 0: the trace and result.json agree in \d+ numbers$'],

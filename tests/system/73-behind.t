@@ -73,16 +73,39 @@ $disk = disk_after_cut('object', 'JOB=tests/system/jobs/behind-object.job', 'SYN
     'SEED=33');
 is_data(object_of($disk), 33, 'object: all that was stored into the mapping is on the disk');
 
-# The first round is long over when the sync comes, so it has nothing to do.
-my $run = run_make('sync', @quick, 'JOB=tests/system/jobs/behind-sync.job', 'SYNC_EVERY=3');
+# In how many pieces the files lie on the disk of RUN. The clients take blocks at the same time, so what
+# is free behind a file's first blocks depends on who came first.
+sub pieces_of
+{
+    my ($run) = @_;
+    my $pieces = 0;
+
+    for my $blocks (read_file("$run->{folder}/merge/debugfs.log") =~ /^BLOCKS:\n(.*)$/mg) {
+        my $behind = -1;
+
+        while ($blocks =~ /\(\d+(?:-\d+)?\):(\d+)(?:-(\d+))?/g) {
+            $pieces++ if $1 != $behind;
+            $behind = ($2 // $1) + 1;
+        }
+    }
+    return $pieces;
+}
+
+# Filling takes a small part of a second, and the job's client then waits for eight: the first round, after
+# five, comes when all is there, and is over when the sync comes, which has nothing to do. Machines may
+# be slower, but the seconds are the guest's, which has one clock for all of it.
+my $run = run_make('sync', @quick, 'JOB=tests/system/jobs/behind-sync.job', 'SYNC_EVERY=5');
 ends_with($run, 0, '1 boot, every check passed', 'sync: a job with write-behind ends with 0');
 my $boot = boot_of($run);
-is($boot->{sync_every}, 3, 'sync: the result says so');
+is($boot->{sync_every}, 5, 'sync: the result says so');
 is_deeply($boot->{checks}, { map { $_ => 'ok' } qw(content disk_agrees fsck unmount) },
     'sync: every check passed');
 is($boot->{layers_file}{store_write}{bytes}, $bytes, 'sync: each byte is written once');
 is($boot->{layers_file}{data_return}{bytes}, $bytes, 'sync: and returned once');
-is($boot->{layers_file}{store_write}{count}, NFILES, 'sync: each file is one write');
+# A file is smaller than MERGE_MAX and than a window of write-behind. The kernel sends all messages of a
+# window before the server's receiver can run, and that looks at all of them before one is written
+# (pager_gather): so it is exact.
+is($boot->{layers_file}{store_write}{count}, pieces_of($run), 'sync: each piece of a file is one write');
 like(read_file("$run->{folder}/serial.log"), qr/ext2: write-behind: rounds: [1-9]/,
     'sync: there were rounds');
 

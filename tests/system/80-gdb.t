@@ -51,7 +51,7 @@ sub says
     my ($run, $command, $what, $name) = @_;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    like(said($run, $command), qr/^$what$/m, $name) or diag("all that was printed:\n$run->{text}");
+    like(said($run, $command), qr/^$what$/m, $name) or diag_run($run, "after '$command': $what");
 }
 
 sub console_of
@@ -180,8 +180,7 @@ all_gone('nothing is left when the terminal is closed', keys %below);
 
 sub start_hanging
 {
-    my $hanging = start_make($_[0], "JOB=$jobs/fault-hang.job", 'POLICY=page', @quick, 'WATCHDOG=6',
-        'TIMEOUT=16');
+    my $hanging = start_make($_[0], "JOB=$jobs/fault-hang.job", 'POLICY=page', @quick, @_[1 .. $#_]);
 
     wait_for(sub { read_file("$hanging->{folder}/page/serial.log") =~ /hangs on purpose/ })
         or diag('the guest does not hang');
@@ -195,16 +194,18 @@ sub attach
     return start_target('gdb-attach', $hanging->{name}, input(@commands));
 }
 
-$run = start_hanging('joined');
-my $joined = attach($run, 'machbed threads workload', 'shell sleep 15', 'detach');
+# gdb must have come when the watchdog would bark, and the system must hang when the time would be up. Then
+# gdb holds it for longer than the watchdog waits, and when that barks the time has long been up.
+$run = start_hanging('joined', 'WATCHDOG=16', 'TIMEOUT=32');
+my $joined = attach($run, 'machbed threads workload', 'shell sleep 18', 'detach');
 wait_make($joined);
 says($joined, 'machbed threads workload', 'workload/main: waits for a message on its port \d+\n' .
     ' +mach_msg\n +main\+0x\w+ .*\n(.*\n)*', 'a run that is going on can be joined');
 is($joined->{exit}, 0, 'and left');
-ends_with(wait_make($run), 10, 'nothing got done for 6 s: workload/main waits for a message on .*',
+ends_with(wait_make($run), 10, 'nothing got done for 16 s: workload/main waits for a message on .*',
     'neither the watchdog nor the time limit counts the time in gdb');
 
-$run = start_hanging('abandoned');
+$run = start_hanging('abandoned', 'WATCHDOG=0');
 @pids = pids_of($run, 'qemu-system');
 $joined = attach($run, 'shell sleep 1000');
 wait_for(sub { read_file($joined->{output}) =~ />>> shell/ }) or diag('gdb does not come');
@@ -236,7 +237,8 @@ sub refuses_gdb
     my ($name, $line, @arguments) = @_;
     my $refused = gdb('refused', ['quit'], @quick, @arguments);
 
-    like($refused->{text}, qr/^machbed: status 2: $line$/m, $name) or diag($refused->{text});
+    ok($refused->{text} =~ /^machbed: status 2: $line$/m, $name) or
+        diag_run($refused, "machbed: status 2: $line");
     is($refused->{exit}, 2, "$name: make fails");
 }
 

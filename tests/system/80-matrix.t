@@ -105,8 +105,8 @@ sub is_skipped
     my ($what, $says, @variables) = @_;
     my $run = run_make('skipped', 'SIZE=1M', 'POLICY=run128', @variables);
 
-    like($run->{last}, qr/^machbed: status 77: \Q@variables\E.*: .*$says/, "$what says why not")
-        or diag($run->{text});
+    ok($run->{last} =~ /^machbed: status 77: \Q@variables\E.*: .*$says/, "$what says why not")
+        or diag_run($run, "machbed: status 77: @variables...: ... $says");
     is($run->{exit}, 0, "$what: make does not fail");
     ok(!-e $run->{folder}, "$what: nothing is left");
 }

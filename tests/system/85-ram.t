@@ -104,7 +104,7 @@ sub needs_memory
         /^machbed: status 2: --mem: .* does not fit into 32M; it needs MEM=(\d+)M$/;
 
     ok($need && !-e $refused->{folder}, "$what: too little memory is refused, with what it takes")
-        or diag($refused->{text});
+        or diag_run($refused, 'machbed: status 2: --mem: ... does not fit into 32M; it needs MEM=...M');
     $need //= 512;
     refuses("$what: 1 MiB less is refused", "it needs MEM=${need}M", 'DISK=ram', 'POLICY=run128',
         'MEM=' . ($need - 1) . 'M', @arguments);
@@ -146,7 +146,8 @@ sub is_skipped
     my $run = run_make("skipped-$arguments[0]" =~ s/\W/-/gr, 'ARCH=amd64', @arguments);
 
     ok($run->{last} =~ /^machbed: status 77: .*$says/ && $run->{exit} == 0 && !-e $run->{folder},
-        "ARCH=amd64 @arguments is skipped, with the reason") or diag($run->{text});
+        "ARCH=amd64 @arguments is skipped, with the reason") or
+        diag_run($run, "machbed: status 77: ... $says");
 }
 
 is_skipped('GNU Mach for amd64 has no disk driver; use DISK=ram', 'DISK=ahci');

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define QMP_PATIENCE_SECONDS 3
+#define QMP_PATIENCE_SECONDS 15 /* QEMU answers at once, if the machine lets it */
 
 /* A socket's name has 107 bytes at most: it is reached through a descriptor of its folder. */
 static error_t qmp_address_init(struct sockaddr_un *address, int folder, const char *name)

@@ -7,9 +7,10 @@
 
 #include "machine.h"
 
-/* startup looks once a second. A report that has begun may take its time, but not for ever. */
-#define TIME_UP_ANSWER_MS 5000u
-#define TIME_UP_REPORT_MS 30000u
+/* startup looks once a second, of its own; on a machine that is busy with others that is not one of ours.
+   A report that has begun may take its time, but not for ever. */
+#define TIME_UP_ANSWER_MS 10000u
+#define TIME_UP_REPORT_MS 60000u
 
 /* Port and byte by which startup is told (docs/protocol.md, section 5). */
 #define TIME_UP_COMMAND "o /b 0x3ff 0xa5"

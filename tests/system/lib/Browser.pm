@@ -11,7 +11,7 @@ use JSON::PP;
 use MIME::Base64;
 use POSIX qw(dup2);
 
-use constant PATIENCE => 60; # seconds for an answer
+use constant PATIENCE => 240; # seconds for an answer, which takes one at most on a machine that is free
 
 my $program = 'chromium-headless-shell';
 

@@ -3,9 +3,13 @@
 # What the system tests share: `make run` as a user calls it, what it said and left, and the
 # processes below it. Loading this module changes to the top folder of the sources.
 #
-# A run is a hash: `name`, `folder` (build/runs/NAME), `exit` (make's own status), `signal` (the one
-# that ended make, or 0), `text` (all that was printed), `last` (the last line that starts with
-# "machbed:"), `result` (result.json; undef when there is none).
+# A run is a hash: `name`, `folder` (build/runs/NAME), `command` (as a user would type it), `exit`
+# (make's own status), `signal` (the one that ended make, or 0), `text` (all that was printed), `last`
+# (the last line that starts with "machbed:"), `result` (result.json; undef when there is none).
+#
+# Of a failure often no more is seen than the end of a log of CI. So what is said of one begins with
+# the command, what was expected and what came, and then has the end of what was printed. The files of
+# a test's runs stay when it fails, and it says where they are.
 package Machbed;
 use strict;
 use warnings;
@@ -18,15 +22,18 @@ use JSON::PP;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(boot_of boots_of children_of commas ends_with is_running read_file refuses run_make
-    scratch start_make start_target wait_for wait_make write_file);
+our @EXPORT = qw(boot_of boots_of children_of commas diag_run end_of ends_with is_running read_file
+    refuses run_make scratch start_make start_target wait_for wait_make write_file);
 
-use constant PATIENCE => 120; # seconds for what takes a few, and for a boot's end
+# Seconds for what takes one, and for a boot's end: on a machine at its limit that is not much.
+use constant PATIENCE => 240;
+use constant LINES => 20; # of a text are shown where it matters how it ended
 
 my $scratch = tempdir(CLEANUP => 1);
 my $outputs = 0;
 my $refusals = 0;
 my %runs; # names of runs that were handed out
+my @started; # all runs
 
 our @before; # words that stand before `make` in the command of a run
 
@@ -54,6 +61,15 @@ sub write_file
     print $file $text;
     close $file or die "$path: $!";
     return $path;
+}
+
+# The last LINES of a text.
+sub end_of
+{
+    my ($text) = @_;
+    my @lines = split /\n/, $text;
+
+    return join '', map { "$_\n" } @lines > LINES ? ('...', @lines[-LINES .. -1]) : @lines;
 }
 
 # 32768 is 32,768.
@@ -102,10 +118,13 @@ sub start_target
     my ($target, $word, $input, @arguments) = @_;
     my $name = $runs{$word} ? $word : run_name($word);
     my $output = "$scratch/output-" . ++$outputs;
-    my %run = (name => $name, folder => "build/runs/$name", output => $output);
+    my @words = ('make', $target, "NAME=$name", 'TIMEOUT=' . PATIENCE, @arguments);
+    my %run = (name => $name, folder => "build/runs/$name", output => $output,
+        command => join ' ', map { /[^\w.,:\/=+-]/ ? "'$_'" : $_ } @words);
 
-    $run{pid} = start_program($input, $output, @before, 'make', '--no-print-directory', $target,
-        "NAME=$name", 'TIMEOUT=' . PATIENCE, @arguments);
+    $run{pid} = start_program($input, $output, @before, 'make', '--no-print-directory',
+        @words[1 .. $#words]);
+    push @started, \%run;
     return \%run;
 }
 
@@ -125,6 +144,7 @@ sub wait_make
     waitpid $run->{pid}, 0;
     $run->{exit} = $? >> 8;
     $run->{signal} = $? & 127;
+    delete $run->{pid};
     $run->{text} = read_file($run->{output});
     $run->{last} = last_line($run->{text});
     $run->{result} = -e $json ? decode_json(read_file($json)) : undef;
@@ -153,6 +173,18 @@ sub boot_of
     return $boots[0] // {};
 }
 
+# What is known of a run that did not go as EXPECTED says.
+sub diag_run
+{
+    my ($run, $expected) = @_;
+    my $written = $run->{result} ? "status $run->{result}{status}" : 'missing';
+    my $signal = $run->{signal} ? ", signal $run->{signal}" : '';
+
+    return diag("command:  $run->{command}\nexpected: $expected\n",
+        "got:      $run->{last}\n          make: status $run->{exit}$signal; result.json: $written\n",
+        "the end of what was printed:\n", end_of($run->{text}));
+}
+
 # The run ended with STATUS: so say its last line, result.json and make. The last line matches SAYS.
 sub ends_with
 {
@@ -163,9 +195,7 @@ sub ends_with
         $run->{exit} == $make && $run->{signal} == 0;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    return ok($ok, $name) ||
-        diag("make's status $run->{exit}, that of result.json $written, expected $status and ",
-            "$says; all that was printed:\n$run->{text}");
+    return ok($ok, $name) || diag_run($run, "machbed: status $status: ... $says");
 }
 
 # `make run ARGUMENTS` says SAYS and nothing else, ends with status 2 and leaves nothing.
@@ -174,12 +204,12 @@ sub refuses
     my ($name, $says, @arguments) = @_;
     my $run = run_make('refused-' . ++$refusals, @arguments);
     my @errors = grep { /^machbed: / } split /\n/, $run->{text};
-    my $left = -e $run->{folder};
+    my $left = -e $run->{folder} ? ' (it left one)' : '';
     my $ok = @errors == 1 && $errors[0] =~ /^machbed: status 2: .*$says/ && $run->{exit} == 2;
 
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    ok($ok && !$left, $name) or diag($left ? 'it left a folder; ' : '',
-        "make's status $run->{exit}; expected $says; all that was printed:\n$run->{text}");
+    ok($ok && !$left, $name) or
+        diag_run($run, "one error and no folder$left: machbed: status 2: ... $says");
 }
 
 # A process that has ended but that nobody has waited for yet counts as gone.
@@ -216,11 +246,28 @@ sub wait_for
     return $value;
 }
 
+# What a test's runs were, when the test has failed or is told to end.
+sub tell_runs
+{
+    for my $run (@started) {
+        diag("$run->{folder}: $run->{command}") if -e $run->{folder};
+        next if !$run->{pid};
+        diag("it is going on; the end of what was printed so far:\n", end_of(read_file($run->{output})));
+        diag("the end of $_:\n", end_of(read_file($_) =~ s/\r//gr))
+            for glob "$run->{folder}/*/serial.log";
+    }
+}
+
+# By the limit of time, or Ctrl-C (tests/limit.c). What the test has started is told as well.
+$SIG{$_} = sub { exit 1 } for qw(HUP INT TERM);
+
 # Runs of a test that passed go away; those of one that failed are there to look at.
 END {
-    if (Test::More->builder->is_passing) {
+    if ($? == 0 && Test::More->builder->is_passing) {
         remove_tree("build/runs/$_") for keys %runs;
         unlink "build/runs/.$_.lock" for keys %runs;
+    } else {
+        tell_runs();
     }
 }
 

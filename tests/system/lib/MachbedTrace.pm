@@ -5,6 +5,7 @@ package MachbedTrace;
 use strict;
 use warnings;
 use Exporter qw(import);
+use Machbed qw(end_of);
 use Test::More;
 
 our @EXPORT = qw(shows trace);
@@ -34,7 +35,9 @@ sub shows
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     push @missing, "status $status" if $status != 0 && $text !~ /^machbed: status $status: /m;
     ok($exit == ($status ? 2 : 0) && !@missing, $name) or
-        diag("make's status $exit; missing: @missing; all that was printed:\n$text");
+        diag("command:  make trace @arguments\nexpected: status $status and each of @$says\n",
+            "got:      make's status $exit, without ", join(', ', @missing),
+            "\nthe end of what was printed:\n", end_of($text));
     return $text;
 }
 

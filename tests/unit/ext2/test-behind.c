@@ -15,7 +15,7 @@
 #define NPAGES   8u
 #define NCLIENTS 4u
 #define NSTEPS   40u /* of each client: pages that it appends */
-#define PATIENCE 5000u
+#define PATIENCE 60000u /* ms for what takes one */
 
 static uint8_t bytes[NPAGES * PAGE];
 static uint64_t nrunning; /* atomically */

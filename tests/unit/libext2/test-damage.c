@@ -14,7 +14,7 @@
 #include "fuzz.h"
 
 #define DAMAGE_ROUNDS  4000u
-#define DAMAGE_SECONDS 20u /* for one image; a hang takes longer */
+#define DAMAGE_SECONDS 120u /* for one image; a hang takes longer */
 #define DAMAGE_FOUND   "tests/unit/libext2/found"
 
 static uint32_t damage_random(uint64_t *state)

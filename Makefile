@@ -36,6 +36,10 @@ MAKEFLAGS += --no-builtin-rules --no-builtin-variables $(JOBS)
 Q := $(if $(filter 1,$(V)),,@)
 SAY := $(if $(filter 1,$(V)),@:,@echo)
 
+# Some of what tools print is read: it is not to be in the user's language.
+export LC_ALL := C.UTF-8
+unexport LANGUAGE
+
 quote = '$(subst ','\'',$(1))'
 
 # A misspelt word must not be a silent "no".
@@ -53,6 +57,10 @@ endif
 UNKNOWN := $(filter-out $(TARGETS) $(BUILD)/%,$(MAKECMDGOALS))
 ifneq ($(UNKNOWN),)
 $(error machbed: unknown target $(UNKNOWN); there are: $(TARGETS))
+endif
+# Neither make's lists of files, nor newlib's configure, nor QEMU's loader takes one.
+ifneq ($(words $(CURDIR)),1)
+$(error machbed: there is a blank in the path of this folder, '$(CURDIR)'; expected one without)
 endif
 # Targets are made side by side.
 ifneq ($(and $(filter clean distclean,$(MAKECMDGOALS)),$(filter-out clean distclean,$(MAKECMDGOALS))),)

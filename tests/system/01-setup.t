@@ -12,6 +12,7 @@ archive_make()
     mkdir -p "$t_dir/toy/DEBIAN" "$t_dir/archive/dists/trixie/main/binary-i386"
     printf '%s\n' 'Package: toy' 'Version: 2' 'Architecture: i386' 'Maintainer: none' \
         'Description: none' > "$t_dir/toy/DEBIAN/control"
+    chmod 755 "$t_dir/toy/DEBIAN" # dpkg-deb insists, whatever the umask is
     dpkg-deb --build "$t_dir/toy" "$t_dir/archive/toy.deb" > /dev/null
     toy_hash=$(sha256sum "$t_dir/archive/toy.deb" | cut -d' ' -f1)
     (
@@ -121,6 +122,9 @@ t_says "clean is not done while something else is built" 2 "clean and distclean 
 t_says "an unknown ARCH is refused" 2 "unknown ARCH 'vax'; there are: i386 amd64" make run ARCH=vax
 t_says "an unknown VARIANT is refused" 2 "unknown VARIANT 'xen' of i386; there are: up pae smp" \
     make run VARIANT=xen
+mkdir "$t_dir/a blank"
+t_says "a path with a blank is refused" 2 "there is a blank in the path of this folder, '$t_dir/a blank'" \
+    make -C "$t_dir/a blank" -f "$PWD/Makefile" help
 t_says "every variable is in the help" 0 "JOB=
 SIZE=
 POLICY=

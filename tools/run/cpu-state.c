@@ -177,6 +177,14 @@ static bool cpu_stands_still(const struct cpu_look *looks, size_t count)
     return true;
 }
 
+static bool cpu_works_for_task(const struct cpu_look *looks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (looks[i].user)
+            return !cpu_stands_still(looks, count);
+    return false;
+}
+
 static void cpu_describe(struct cpu_state *state, const struct cpu_programs *programs,
                          const struct cpu_look *looks, size_t count, const char *why)
 {
@@ -233,6 +241,7 @@ static void cpu_state_ask(struct cpu_state *state, struct qmp *qmp,
         why = ", but all of them masked";
     cpu_stack_take(qmp, programs, &looks[count - 1], text, stream);
     cpu_describe(state, programs, looks, count, why);
+    state->for_task = cpu_works_for_task(looks, count);
     fprintf(stream, "%s\n", state->sentence);
 }
 
@@ -242,7 +251,7 @@ void cpu_state_take(struct cpu_state *state, struct qmp *qmp, const struct optio
     char *text = malloc(CPU_TEXT_BYTES);
     struct cpu_programs programs;
 
-    state->sentence[0] = '\0';
+    *state = (struct cpu_state){0};
     if (text == NULL)
         return;
     cpu_programs_init(&programs, options);

@@ -3,6 +3,7 @@
 #ifndef RUN_CPU_STATE_H
 #define RUN_CPU_STATE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "options.h"
@@ -12,6 +13,7 @@
 
 struct cpu_state {
     char sentence[CPU_STATE_BYTES]; /* what the processor does, in words; "": QEMU did not say */
+    bool for_task;                  /* it gets on, and was seen to work for a task */
 };
 
 /*

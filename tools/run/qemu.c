@@ -232,7 +232,7 @@ static void qemu_time_up_note(struct qemu *qemu)
     if (time_up == NULL || time_up->since_ms == 0)
         return;
     qemu->ending->told_s = time_up->told ? (unsigned)(qemu->watch->timeout_ms / 1000) : 0;
-    snprintf(qemu->ending->cpu, sizeof(qemu->ending->cpu), "%s", time_up->cpu.sentence);
+    qemu->ending->cpu = time_up->cpu;
 }
 
 int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *const *argv,

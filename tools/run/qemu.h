@@ -26,11 +26,11 @@ enum qemu_end {
 struct qemu_ending {
     enum qemu_end end;
     int value;
-    uint64_t kernel_ms;        /* from the start to the kernel's first line; 0: it never came */
-    uint64_t server_ms;        /* ... to the first line of the awaited server; 0: it never came */
-    uint64_t end_ms;           /* ... to the end */
-    unsigned told_s;           /* the guest was told that so many seconds were up; 0: it was not */
-    char cpu[CPU_STATE_BYTES]; /* it had no answer, and this is what the processor did; "": else */
+    uint64_t kernel_ms;   /* from the start to the kernel's first line; 0: it never came */
+    uint64_t server_ms;   /* ... to the first line of the awaited server; 0: it never came */
+    uint64_t end_ms;      /* ... to the end */
+    unsigned told_s;      /* the guest was told that so many seconds were up; 0: it was not */
+    struct cpu_state cpu; /* it had no answer, and this is what the processor did */
 };
 
 struct qemu_watch {

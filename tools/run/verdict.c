@@ -35,19 +35,26 @@ static bool verdict_exit_lookup(int exit, int *status)
     return false;
 }
 
-/* A system whose time is up says why, if it can. */
+/* A system whose time is up says why, if it can. One whose tasks run has not stopped: it may be too
+   slow to say it in time. */
 static void verdict_timed_out(const struct qemu_ending *ending, struct failure *failure)
 {
-    if (ending->cpu[0] != '\0' && ending->told_s != 0)
+    const char *cpu = ending->cpu.sentence;
+
+    if (cpu[0] == '\0')
+        failure_set(failure, STATUS_NO_END, "no end within %d seconds", ending->value);
+    else if (ending->told_s == 0)
+        failure_set(failure, STATUS_NO_END, "no end within %d seconds, startup never came up; %s",
+                    ending->value, cpu);
+    else if (ending->cpu.for_task)
+        failure_set(failure, STATUS_NO_END,
+                    "no end within %d seconds, and asked why, no answer in time; %s", ending->value,
+                    cpu);
+    else
         failure_set(failure, STATUS_KERNEL_DIED,
                     "the kernel stopped: no end within %d seconds, no answer when asked for one, "
                     "and %s",
-                    ending->value, ending->cpu);
-    else if (ending->cpu[0] != '\0')
-        failure_set(failure, STATUS_NO_END, "no end within %d seconds, startup never came up; %s",
-                    ending->value, ending->cpu);
-    else
-        failure_set(failure, STATUS_NO_END, "no end within %d seconds", ending->value);
+                    ending->value, cpu);
 }
 
 /* VALUE is the signal that killed the debugger, or minus what it exited with. */

@@ -12,7 +12,7 @@
 #include "run-test.h"
 
 struct fake_answer {
-    const char *command; /* a part of the line that asks */
+    const char *command; /* a part of the line that asks; behind "1:" the answer is given once */
     const char *answer;  /* the line that is sent back */
 };
 
@@ -28,17 +28,23 @@ struct fake_monitor {
 static void *fake_monitor_run(void *arg)
 {
     const struct fake_monitor *fake = arg;
+    uint64_t used = 0; /* bit i: answer i was given, and is not given again */
     int client = accept(fake->socket, NULL, NULL);
     FILE *in = fdopen(dup(client), "r");
     char line[1024];
 
     dprintf(client, "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\r\n");
     while (fgets(line, sizeof(line), in) != NULL)
-        for (const struct fake_answer *a = fake->answers; a->command != NULL; a++)
-            if (strstr(line, a->command) != NULL) {
-                dprintf(client, "%s\r\n", a->answer);
-                break;
-            }
+        for (unsigned i = 0; fake->answers[i].command != NULL; i++) {
+            const struct fake_answer *a = &fake->answers[i];
+            bool once = strncmp(a->command, "1:", 2) == 0;
+
+            if (strstr(line, a->command + (once ? 2 : 0)) == NULL || (used >> i & 1) != 0)
+                continue;
+            dprintf(client, "%s\r\n", a->answer);
+            used |= (uint64_t)once << i;
+            break;
+        }
     fclose(in);
     close(client);
     return NULL;

@@ -68,6 +68,28 @@ static void a_processor_in_a_circle_does_not_get_on(void **state)
     assert_string_equal(cpu.sentence, "the processor does not get on at 0x10000123 (no known "
                                       "program), with interrupts disabled");
     assert_contains(said, "for a task");
+    assert_false(cpu.for_task);
+    free(said);
+}
+
+static void a_processor_that_works_for_a_task_gets_on(void **state)
+{
+    static const struct fake_answer answers[] = {
+        {"qmp_capabilities", "{\"return\": {}}"},
+        {"info status", RUNNING},
+        {"1:info registers", REGISTERS("08000456", "00000246", "3", "0")},
+        {"info registers", REGISTERS("c101facc", "00000246", "0", "0")},
+        {"info pic", PICS("b8")},
+        {"x /", STACK},
+        {NULL, NULL},
+    };
+    struct cpu_state cpu;
+
+    (void)state;
+    ask(&cpu, answers);
+    assert_string_equal(cpu.sentence, "the processor is at 0xc101facc (no known program), with "
+                                      "interrupts enabled");
+    assert_true(cpu.for_task);
     free(said);
 }
 
@@ -132,6 +154,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_processor_that_waits_for_masked_interrupts_is_said_to_be_halted),
         cmocka_unit_test(a_processor_in_a_circle_does_not_get_on),
+        cmocka_unit_test(a_processor_that_works_for_a_task_gets_on),
         cmocka_unit_test(the_stack_of_a_64_bit_processor_has_words_of_64_bits),
         cmocka_unit_test(a_machine_that_qemu_has_paused_is_said_to_be),
         cmocka_unit_test(a_monitor_that_refuses_leaves_no_sentence),

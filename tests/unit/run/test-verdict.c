@@ -271,17 +271,30 @@ static void a_guest_that_explains_itself_at_the_time_limit_is_quoted(void **stat
 static void a_guest_that_does_not_answer_has_stopped(void **state)
 {
     (void)state;
-    ending = (struct qemu_ending){
-        .end = QEMU_TIMED_OUT, .value = 300, .told_s = 300, .cpu = "the processor is halted"};
+    ending = (struct qemu_ending){.end = QEMU_TIMED_OUT,
+                                  .value = 300,
+                                  .told_s = 300,
+                                  .cpu = {"the processor is halted", false}};
     assert_verdict(STATUS_KERNEL_DIED, "the kernel stopped: no end within 300 seconds");
     assert_contains(verdict_failure.reason, "and the processor is halted");
+}
+
+static void a_guest_whose_tasks_run_has_not_stopped(void **state)
+{
+    (void)state;
+    ending = (struct qemu_ending){.end = QEMU_TIMED_OUT,
+                                  .value = 300,
+                                  .told_s = 300,
+                                  .cpu = {"the processor is at 0x8", true}};
+    assert_verdict(STATUS_NO_END, "no end within 300 seconds, and asked why, no answer in time; "
+                                  "the processor is at 0x8");
 }
 
 static void a_guest_that_never_came_up_has_not_stopped(void **state)
 {
     (void)state;
-    ending =
-        (struct qemu_ending){.end = QEMU_TIMED_OUT, .value = 300, .cpu = "the processor is halted"};
+    ending = (struct qemu_ending){
+        .end = QEMU_TIMED_OUT, .value = 300, .cpu = {"the processor is halted", false}};
     assert_verdict(STATUS_NO_END, "startup never came up; the processor is halted");
 }
 
@@ -421,6 +434,7 @@ int main(void)
         TEST(the_time_limit_is_no_end),
         TEST(a_guest_that_explains_itself_at_the_time_limit_is_quoted),
         TEST(a_guest_that_does_not_answer_has_stopped),
+        TEST(a_guest_whose_tasks_run_has_not_stopped),
         TEST(a_guest_that_never_came_up_has_not_stopped),
         TEST(a_debugger_that_was_left_is_no_failure),
         TEST(a_machine_that_a_debugger_left_paused_has_no_end),

@@ -142,6 +142,27 @@ my ($stack) = $told =~ /^\Q$handler\E: .*; handles object_sync\n +mach_msg\n((?:
 like(join(' < ', map { (split)[0] } split /\n/, $stack // ''), qr/^\Q$callers\E/,
     'the stack of a thread that waits is the one of the report');
 
+# --- A QEMU that is not there yet when gdb is
+
+# make gdb with COMMANDS, where QEMU is this line of sh.
+sub gdb_with_qemu
+{
+    my ($line, @commands) = @_;
+    my $folder = scratch() . '/qemu-' . ++$inputs;
+
+    mkdir $folder or die "$folder: $!";
+    write_file("$folder/qemu-system-i386", "#!/bin/sh\nPATH=\${PATH#*:}\n$line\n");
+    chmod 0755, "$folder/qemu-system-i386";
+    local $ENV{PATH} = "$folder:$ENV{PATH}";
+    return gdb('odd', \@commands, 'SERVER=pager', @quick);
+}
+
+$run = gdb_with_qemu('sleep 4; exec qemu-system-i386 "$@"', 'delete', 'continue');
+ends_with($run, 0, '1 boot, every check passed', 'gdb waits for a QEMU that is slow to start');
+$run = gdb_with_qemu('exec qemu-system-i386 "$@" -device nonsense', 'p 1 + 1');
+ends_with($run, 2, "QEMU did not start: .*'nonsense' is not a valid device", 'it does not come at all for one that does not start');
+unlike($run->{text}, qr/>>>/, 'not for a moment');
+
 # --- However gdb ends
 
 $run = start_gdb('killed', ['shell sleep 1000'], 'SERVER=pager', @quick);

@@ -14,10 +14,13 @@
  */
 #include "qemu.h"
 
+#include <limits.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctf.h"
 #include "debug.h"
+#include "machine.h"
 #include "process.h"
 #include "tail.h"
 #include "time-up.h"
@@ -168,8 +171,8 @@ static bool qemu_left(struct qemu *qemu)
     return false;
 }
 
-/* Returns whether the watch is over. */
-static bool qemu_step(struct qemu *qemu)
+/* Waits a little. Returns whether QEMU has ended, or we were asked to end. */
+static bool qemu_wait(struct qemu *qemu)
 {
     switch (process_wait(&qemu->process, QEMU_STEP_MS)) {
     case PROCESS_ENDED:
@@ -179,6 +182,14 @@ static bool qemu_step(struct qemu *qemu)
     case PROCESS_IDLE:
         break;
     }
+    return false;
+}
+
+/* Returns whether the watch is over. */
+static bool qemu_step(struct qemu *qemu)
+{
+    if (qemu_wait(qemu))
+        return true;
     tail_read(&qemu->tail, qemu->watch->console);
     if (qemu->watch->ctf != NULL)
         ctf_take(qemu->watch->ctf);
@@ -203,11 +214,19 @@ static void qemu_debugger_wait(struct qemu *qemu)
         qemu->ending->value = debugger->signal != 0 ? debugger->signal : -debugger->code;
 }
 
+/* A debugger is of no use before QEMU's monitor is there, nor if it never comes. */
 static int qemu_debug(struct qemu *qemu, struct failure *failure)
 {
     char *argv[] = {(char *)qemu->watch->debugger, (char *)qemu->folder, NULL};
-    int status = process_start_front(&qemu->debugger, argv, failure);
+    char monitor[PATH_MAX];
+    int status;
 
+    snprintf(monitor, sizeof(monitor), "%s/%s", qemu->folder, MACHINE_MONITOR);
+    while (access(monitor, F_OK) != 0) {
+        if (qemu_wait(qemu))
+            return STATUS_SUCCESS;
+    }
+    status = process_start_front(&qemu->debugger, argv, failure);
     if (status != STATUS_SUCCESS)
         return status;
     while (!qemu_step(qemu)) {

@@ -12,10 +12,12 @@ import glob
 import json
 import os
 import socket
+import time
 
 LOCK = "gdb.lock"
 SOCKET = "gdb"
 MONITOR = "monitor"
+START_SECONDS = 10
 SECONDS = 120 # a busy host may take long to copy the machine's memory
 
 
@@ -49,7 +51,7 @@ class Link:
         """What QEMU returns to COMMAND (QEMU, docs/interop/qmp-spec)."""
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.settimeout(SECONDS)
-            monitor.connect(self.path(MONITOR))
+            self.connect(monitor)
             lines = monitor.makefile("rw", encoding="utf-8")
             try:
                 lines.readline() # the greeting
@@ -57,6 +59,17 @@ class Link:
                 return ask(lines, command, arguments)
             except TimeoutError:
                 raise LinkError("QEMU's monitor has not answered within %d s" % SECONDS)
+
+    def connect(self, monitor):
+        """QEMU makes the socket first, and listens a moment later."""
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                return monitor.connect(self.path(MONITOR))
+            except (FileNotFoundError, ConnectionRefusedError):
+                if time.monotonic() > end:
+                    raise LinkError("%s: QEMU has no monitor there: has it started?" % self.folder)
+                time.sleep(0.05)
 
     def config(self, key):
         """A value of the run's configuration (docs/protocol.md, section 1)."""

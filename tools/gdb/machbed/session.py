@@ -43,7 +43,7 @@ def begin():
         else:
             machine = link.Link(link.find(setting("RUNS"), setting("NAME"), setting("POLICY")))
             join(machine)
-    except (link.LinkError, gdb.GdbError) as error:
+    except (link.LinkError, gdb.GdbError, gdb.error, OSError) as error:
         refuse(str(error))
 
 

@@ -31,6 +31,7 @@ test "$((bytes % 512))" = 0 || die "a sector has 512 bytes"
 case $block in 1024 | 2048 | 4096) ;; *) die "blocks have 1024, 2048 or 4096 bytes" ;; esac
 
 trap 'rm -f "$image.new"' EXIT
+trap 'exit 2' HUP INT TERM
 rm -f "$image.new"
 truncate -s "$bytes" "$image.new"
 

@@ -60,12 +60,18 @@ run()
         exit "$status"
     fi
     awk -v when="$when" '
-        function show() { if (policy) print policy, when, sync, plain }
+        function show() {
+            if (policy && !(sync + 0 > 0 && plain + 0 > 0)) {
+                print "machbed: status 99: " policy " has no times of a sync and a loop" > "/dev/stderr"
+                failed = 99
+            } else if (policy)
+                print policy, when, sync, plain
+        }
         { gsub(/[",]/, ""); key = $1 }
-        key == "policy:" { show(); policy = $2 }
+        key == "policy:" { show(); policy = $2; sync = plain = "" }
         key == "sync_us:" { sync = $2 }
         key == "plain_us:" { plain = $2 }
-        END { show() }' "$build/runs/bench-sync/result.json" >> "$work/samples"
+        END { show(); exit failed }' "$build/runs/bench-sync/result.json" >> "$work/samples"
 }
 
 # table: medians, what lies between the lowest and the highest, and the last policy as the measure of

@@ -40,14 +40,20 @@ run()
         exit "$status"
     fi
     awk -v mode="$mode" '
-        function show() { if (policy) print policy, mode, runtime, events, dropped, drain }
+        function show() {
+            if (policy && !(runtime + 0 > 0)) {
+                print "machbed: status 99: " policy " has no runtime" > "/dev/stderr"
+                failed = 99
+            } else if (policy)
+                print policy, mode, runtime, events, dropped, drain
+        }
         { gsub(/[",]/, ""); key = $1 }
-        key == "policy:" { show(); policy = $2; events = dropped = drain = 0 }
+        key == "policy:" { show(); policy = $2; runtime = ""; events = dropped = drain = 0 }
         key == "runtime_us:" { runtime = $2 }
         key == "events:" { events += $2 }
         key == "dropped:" { dropped += $2 }
         key == "drain_us:" { drain += $2 }
-        END { show() }' "$build/runs/bench-trace-$mode/result.json" >> "$work/samples"
+        END { show(); exit failed }' "$build/runs/bench-trace-$mode/result.json" >> "$work/samples"
 }
 
 # table: medians, what lies between the fastest and the slowest, and the ratio of the medians to that

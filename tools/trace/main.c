@@ -134,7 +134,7 @@ static void main_warnings_print(const struct record *record)
 
 /* Reads the boots of the run: the policy that was chosen, or all. */
 static int main_records_load(struct view_case *view, const struct main_options *options,
-                             const char *run, const json_t *result, struct failure *failure)
+                             struct failure *failure)
 {
     int status = STATUS_SUCCESS;
 
@@ -143,49 +143,69 @@ static int main_records_load(struct view_case *view, const struct main_options *
 
         if (options->policy != NULL && strcmp(options->policy, policy) != 0)
             continue;
-        if (view->count == VIEW_RECORDS_MAX || !main_has_boot(run, policy))
+        if (view->count == VIEW_RECORDS_MAX || !main_has_boot(view->folder, policy))
             continue;
-        status = record_load(&view->records[view->count++], run, &policies[i],
-                             main_job_lookup(result, policy), failure);
+        status = record_load(&view->records[view->count++], view->folder, &policies[i],
+                             main_job_lookup(view->result, policy), failure);
         main_warnings_print(&view->records[view->count - 1]);
     }
     if (status == STATUS_SUCCESS && view->count == 0)
-        return failure_set(failure, STATUS_BAD_INPUT, "%s holds no %s of %s", run, MACHINE_SERIAL,
+        return failure_set(failure, STATUS_BAD_INPUT, "%s holds no %s of %s", view->folder,
+                           MACHINE_SERIAL,
                            options->policy == NULL ? "any policy" : options->policy);
     return status;
 }
 
-static int main_view(const struct main_options *options, struct failure *failure)
+/* What the runner has written of the run; NULL: a warning says that it is not there. */
+static json_t *main_result_load(const char *run)
 {
-    struct view_case view = {.name = options->name, .stream = stdout};
-    char run[PATH_MAX];
     char path[PATH_MAX];
     json_t *result;
-    int status;
 
-    view.folder = run;
-    view.request = options->request;
-    view.server = options->server;
-    if (snprintf(run, sizeof(run), "%s/runs/%s", options->build, options->name) >= PATH_MAX - 64)
-        return failure_set(failure, STATUS_BAD_INPUT, "the path %s is too long", options->build);
-    if (access(run, F_OK) != 0)
-        return failure_set(failure, STATUS_BAD_INPUT, "there is no run %s: %s: %s", options->name,
-                           run, strerror(errno));
     snprintf(path, sizeof(path), "%.*s/result.json", PATH_MAX - 64, run);
     result = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     if (result == NULL)
         fprintf(stderr, "machbed: warning: %s cannot be read: there is nothing to compare with\n",
                 path);
-    view.result = result;
-    view.records = calloc(VIEW_RECORDS_MAX, sizeof(*view.records));
-    if (view.records == NULL)
+    return result;
+}
+
+static int main_records_show(struct view_case *view, const struct main_options *options,
+                             struct failure *failure)
+{
+    int status;
+
+    view->records = calloc(VIEW_RECORDS_MAX, sizeof(*view->records));
+    if (view->records == NULL)
         return failure_set(failure, STATUS_BAD_INPUT, "out of memory");
-    status = main_records_load(&view, options, run, result, failure);
+    status = main_records_load(view, options, failure);
     if (status == STATUS_SUCCESS)
-        status = view_lookup(options->view)(&view, failure);
-    for (size_t i = 0; i < view.count; i++)
-        record_destroy(&view.records[i]);
-    free(view.records);
+        status = view_lookup(options->view)(view, failure);
+    for (size_t i = 0; i < view->count; i++)
+        record_destroy(&view->records[i]);
+    free(view->records);
+    return status;
+}
+
+static int main_view(const struct main_options *options, struct failure *failure)
+{
+    char run[PATH_MAX];
+    struct view_case view = {.name = options->name,
+                             .folder = run,
+                             .request = options->request,
+                             .server = options->server,
+                             .stream = stdout};
+    json_t *result;
+    int status;
+
+    if (snprintf(run, sizeof(run), "%s/runs/%s", options->build, options->name) >= PATH_MAX - 64)
+        return failure_set(failure, STATUS_BAD_INPUT, "the path %s is too long", options->build);
+    if (access(run, F_OK) != 0)
+        return failure_set(failure, STATUS_BAD_INPUT, "there is no run %s: %s: %s", options->name,
+                           run, strerror(errno));
+    result = main_result_load(run);
+    view.result = result;
+    status = main_records_show(&view, options, failure);
     json_decref(result);
     return status;
 }

@@ -209,6 +209,17 @@ static void record_log_warn(struct record *record)
         record_warn(record, "%s is cut off: the guest's end line is missing", MACHINE_SERIAL);
 }
 
+/* The times of the disk's commands follow from a clock that fits them all, if there is one. */
+static void record_clock_warn(struct record *record)
+{
+    if (record->align.known && record->align.miss_ns != 0)
+        record_warn(
+            record,
+            "the disk's commands came at times that contradict their calls: what is said of "
+            "their times can be wrong by %.1f us or more",
+            record->align.miss_ns / 1000);
+}
+
 static uint64_t record_block_find(const struct record *record)
 {
     const struct console *console = &record->log.console;
@@ -258,6 +269,7 @@ int record_load(struct record *record, const char *run, const struct policy *pol
     record_partitions_find(record, folder);
     record->device_block = record_block_find(record);
     match_disk(record);
+    record_clock_warn(record);
     return STATUS_SUCCESS;
 }
 

@@ -227,6 +227,21 @@ static void without_partitions_a_command_belongs_to_nobody(void **state)
     assert_contains(synth.record.warnings[0], "where the disk's partitions begin is not known");
 }
 
+/* No clock is right for all three. */
+static void commands_that_contradict_their_calls_are_noticed(void **state)
+{
+    static const uint64_t came[] = {1000500000, 2000500000, 2500000000};
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        synth_event(&synth, (i + 1) * UINT64_C(1000000000), 1000000, "store_write",
+                    "srv=pager thr=w req=%u by=0 len=4096 sec=%u cls=file res=0", i + 1, 8 * i);
+        synth_command(&synth, came[i], true, 8 * i, 4096);
+    }
+    load(3);
+    assert_contains(synth.record.warnings[0], "came at times that contradict their calls");
+}
+
 /* A log that was cut off has no store line; the job says where its server's store is. */
 static void the_job_tells_the_servers_partition(void **state)
 {
@@ -265,6 +280,7 @@ int main(void)
         TEST(reads_belong_to_reads),
         TEST(commands_outside_the_servers_time_are_left_out),
         TEST(without_partitions_a_command_belongs_to_nobody),
+        TEST(commands_that_contradict_their_calls_are_noticed),
         TEST(the_job_tells_the_servers_partition),
         TEST(lengths_that_no_disk_has_are_no_harm),
     };

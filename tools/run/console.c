@@ -9,13 +9,12 @@
  */
 #include "console.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "failure.h"
+#include "array.h"
 #include "size.h"
 
 #define CONSOLE_FIELDS_MAX 8
@@ -91,17 +90,6 @@ void console_destroy(struct console *console)
     free(console->checks);
 }
 
-/* Makes room for one more element of BYTES in an array of COUNT; capacities are powers of two. */
-static void *console_grow(void *array, size_t count, size_t bytes)
-{
-    if ((count & (count - 1)) != 0)
-        return array;
-    array = reallocarray(array, count == 0 ? 1 : 2 * count, bytes);
-    if (array == NULL)
-        err(STATUS_BAD_INPUT, "machbed");
-    return array;
-}
-
 static error_t console_word_copy(char to[CONSOLE_WORD_BYTES], const char *from)
 {
     size_t length = strlen(from);
@@ -136,7 +124,7 @@ static struct console_server *console_server_get(struct console *console, const 
         return found;
     if (console_word_copy(server.name, name) != 0)
         return NULL;
-    console->servers = console_grow(console->servers, console->servers_count, sizeof(server));
+    console->servers = array_grow(console->servers, console->servers_count, sizeof(server));
     found = &console->servers[console->servers_count++];
     *found = server;
     return found;
@@ -213,7 +201,7 @@ static error_t console_take_side(struct console *console, const struct console_l
         error = console_numbers_parse(line, 1, 4, values);
     if (error != 0)
         return error;
-    console->sides = console_grow(console->sides, console->sides_count, sizeof(side));
+    console->sides = array_grow(console->sides, console->sides_count, sizeof(side));
     console->sides[console->sides_count++] = side;
     return 0;
 }
@@ -278,7 +266,7 @@ static error_t console_take_claim(struct console *console, const struct console_
 
     if (error != 0)
         return error;
-    console->claims = console_grow(console->claims, console->claims_count, sizeof(claim));
+    console->claims = array_grow(console->claims, console->claims_count, sizeof(claim));
     console->claims[console->claims_count++] = claim;
     return 0;
 }
@@ -290,7 +278,7 @@ static error_t console_take_failed(struct console *console, const struct console
 
     if (error != 0)
         return error;
-    console->failed = console_grow(console->failed, console->failed_count, sizeof(failed));
+    console->failed = array_grow(console->failed, console->failed_count, sizeof(failed));
     console->failed[console->failed_count++] = failed;
     return 0;
 }
@@ -309,7 +297,7 @@ static error_t console_take_store(struct console *console, const struct console_
         error = EINVAL;
     if (error != 0)
         return error;
-    console->stores = console_grow(console->stores, console->stores_count, sizeof(store));
+    console->stores = array_grow(console->stores, console->stores_count, sizeof(store));
     console->stores[console->stores_count++] = store;
     return 0;
 }
@@ -325,7 +313,7 @@ static error_t console_take_ram(struct console *console, const struct console_li
         error = number_parse(line->fields[2], &ram.piece);
     if (error != 0)
         return error;
-    console->rams = console_grow(console->rams, console->rams_count, sizeof(ram));
+    console->rams = array_grow(console->rams, console->rams_count, sizeof(ram));
     console->rams[console->rams_count++] = ram;
     return 0;
 }
@@ -354,7 +342,7 @@ static error_t console_take_check(struct console *console, const struct console_
     if (error != 0)
         return error;
     snprintf(check.result, sizeof(check.result), "%s", line->fields[1]);
-    console->checks = console_grow(console->checks, console->checks_count, sizeof(check));
+    console->checks = array_grow(console->checks, console->checks_count, sizeof(check));
     console->checks[console->checks_count++] = check;
     return 0;
 }

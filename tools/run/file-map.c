@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "failure.h"
 
 void file_map_init(struct file_map *map)
@@ -16,14 +17,6 @@ void file_map_destroy(struct file_map *map)
 {
     free(map->pieces);
     free(map->by_start);
-}
-
-static void *file_map_grow(void *array, size_t count, size_t bytes)
-{
-    array = reallocarray(array, count, bytes);
-    if (array == NULL)
-        err(STATUS_BAD_INPUT, "machbed");
-    return array;
 }
 
 /* Whether PIECE goes on where LAST ends, in the file and on the disk. */
@@ -38,9 +31,7 @@ void file_map_add(struct file_map *map, struct file_piece piece)
         map->pieces[map->count - 1].bytes += piece.bytes;
         return;
     }
-    if ((map->count & (map->count - 1)) == 0)
-        map->pieces =
-            file_map_grow(map->pieces, map->count == 0 ? 1 : 2 * map->count, sizeof(*map->pieces));
+    map->pieces = array_grow(map->pieces, map->count, sizeof(*map->pieces));
     map->pieces[map->count++] = piece;
 }
 
@@ -55,7 +46,9 @@ static int file_map_compare(const void *left, const void *right, void *hook)
 
 void file_map_finish(struct file_map *map)
 {
-    map->by_start = file_map_grow(NULL, map->count + 1, sizeof(*map->by_start));
+    map->by_start = reallocarray(NULL, map->count + 1, sizeof(*map->by_start));
+    if (map->by_start == NULL)
+        err(STATUS_BAD_INPUT, "machbed");
     for (size_t i = 0; i < map->count; i++)
         map->by_start[i] = i;
     qsort_r(map->by_start, map->count, sizeof(*map->by_start), file_map_compare, map->pieces);

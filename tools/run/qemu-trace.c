@@ -17,11 +17,12 @@
  */
 #include "qemu-trace.h"
 
-#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "array.h"
 
 #define TRACE_MARK_START 0x3ff0u
 #define TRACE_MARK_STOP  0x3ff1u
@@ -155,13 +156,7 @@ static error_t trace_take_select(struct trace_reader *reader, const char *text)
 
 static void trace_append(struct trace *trace, struct trace_request request)
 {
-    if ((trace->count & (trace->count - 1)) == 0) {
-        size_t capacity = trace->count == 0 ? 1 : 2 * trace->count;
-
-        trace->requests = reallocarray(trace->requests, capacity, sizeof(request));
-        if (trace->requests == NULL)
-            err(STATUS_BAD_INPUT, "machbed");
-    }
+    trace->requests = array_grow(trace->requests, trace->count, sizeof(request));
     trace->requests[trace->count++] = request;
 }
 

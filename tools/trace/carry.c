@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kin-rules.h"
-#include "log.h"
+#include "run/array.h"
 #include "run/choice.h"
 #include "run/mbr.h"
 
@@ -53,7 +53,7 @@ static void carry_command_use(struct carry_search *search, uint32_t command)
         if (search->commands[i] == command)
             return;
     }
-    search->commands = log_grow(search->commands, search->commands_count, sizeof(command));
+    search->commands = array_grow(search->commands, search->commands_count, sizeof(command));
     search->commands[search->commands_count++] = command;
     search->now.command = command;
     search->use(search->argument, &search->now);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
 #include "tracks.h"
+#include "run/array.h"
 
 #define GAUGE_SERVERS_MAX 16 /* more are left out */
 
@@ -40,7 +40,7 @@ static bool gauge_is_command(const struct event *event)
 
 static void gauge_step_add(struct gauge_steps *steps, uint64_t t, int change)
 {
-    steps->steps = log_grow(steps->steps, steps->count, sizeof(*steps->steps));
+    steps->steps = array_grow(steps->steps, steps->count, sizeof(*steps->steps));
     steps->steps[steps->count++] = (struct gauge_step){t, change};
 }
 
@@ -57,7 +57,7 @@ static int gauge_steps_compare(const void *left, const void *right)
 
 static void gauge_point_add(struct gauge *gauge, uint64_t t, uint64_t value)
 {
-    gauge->points = log_grow(gauge->points, gauge->count, sizeof(*gauge->points));
+    gauge->points = array_grow(gauge->points, gauge->count, sizeof(*gauge->points));
     gauge->points[gauge->count++] = (struct gauge_point){t, value};
     if (value > gauge->max)
         gauge->max = value;
@@ -89,7 +89,7 @@ static struct gauge *gauge_new(struct gauges *gauges, const char *process, const
 {
     struct gauge *gauge;
 
-    gauges->gauges = log_grow(gauges->gauges, gauges->count, sizeof(*gauges->gauges));
+    gauges->gauges = array_grow(gauges->gauges, gauges->count, sizeof(*gauges->gauges));
     gauge = &gauges->gauges[gauges->count++];
     *gauge = (struct gauge){.process = process, .name = name};
     return gauge;

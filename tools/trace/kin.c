@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "kin-rules.h"
-#include "log.h"
+#include "run/array.h"
 #include "run/choice.h"
 
 #define KIN_PAGES_MAX (UINT64_C(1) << 22) /* 16 GiB */
@@ -29,7 +29,7 @@ struct kin_pages {
 
 void kin_add(struct kin *kin, size_t at)
 {
-    kin->at = log_grow(kin->at, kin->count, sizeof(*kin->at));
+    kin->at = array_grow(kin->at, kin->count, sizeof(*kin->at));
     kin->at[kin->count++] = at;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "run/array.h"
 #include "run/size.h"
 
 static bool latency_row_is(const struct latency_row *row, const struct event *event, bool waits,
@@ -53,7 +53,7 @@ static void latency_add(struct latency *latency, const struct event *event, bool
         layer_add(&row->sizes, event->len);
     if ((event->keys & EVENT_HAS_DUR) == 0)
         return;
-    row->times = log_grow(row->times, row->count, sizeof(*row->times));
+    row->times = array_grow(row->times, row->count, sizeof(*row->times));
     row->times[row->count++] = waits ? event->wait : event->dur;
 }
 

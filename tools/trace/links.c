@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "kin-rules.h"
-#include "log.h"
+#include "run/array.h"
 #include "run/choice.h"
 
 #define LINKS_PAGES_MAX (UINT64_C(1) << 22) /* of one event: 16 GiB */
@@ -56,7 +56,7 @@ static void links_add(struct links_search *search, size_t parent, size_t child)
 {
     struct links *links = search->links;
 
-    links->links = log_grow(links->links, links->count, sizeof(*links->links));
+    links->links = array_grow(links->links, links->count, sizeof(*links->links));
     links->links[links->count++] = (struct link){(uint32_t)parent, (uint32_t)child};
 }
 
@@ -136,7 +136,7 @@ static void links_open_add(struct links_search *search, size_t place)
 {
     struct links_open *open = &search->open[search->record->events[place].kind];
 
-    open->at = log_grow(open->at, open->count, sizeof(*open->at));
+    open->at = array_grow(open->at, open->count, sizeof(*open->at));
     open->at[open->count++] = (uint32_t)place;
 }
 
@@ -206,7 +206,7 @@ static void links_pages_add(struct links_search *search, size_t place, const cha
     if (end - first > LINKS_PAGES_MAX)
         end = first + LINKS_PAGES_MAX;
     for (uint64_t page = first; page < end; page++) {
-        search->pages = log_grow(search->pages, search->pages_count, sizeof(*search->pages));
+        search->pages = array_grow(search->pages, search->pages_count, sizeof(*search->pages));
         search->pages[search->pages_count++] =
             (struct links_page){srv, obj, page, (uint32_t)place, brought};
     }

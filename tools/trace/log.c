@@ -5,22 +5,12 @@
  * its middle: the beginning of such a line was lost, or stands behind what another line lost.
  */
 #include "log.h"
+#include "run/array.h"
 
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LOG_BUFFER_BYTES (1u << 20)
-
-void *log_grow(void *array, size_t count, size_t bytes)
-{
-    if ((count & (count - 1)) != 0)
-        return array;
-    array = reallocarray(array, count == 0 ? 1 : 2 * count, bytes);
-    if (array == NULL)
-        err(STATUS_BAD_INPUT, "machbed");
-    return array;
-}
 
 static void log_damage_note(struct log *log)
 {
@@ -31,7 +21,7 @@ static void log_damage_note(struct log *log)
 
 void log_event_add(struct log *log, const struct event *event)
 {
-    log->events = log_grow(log->events, log->count, sizeof(*event));
+    log->events = array_grow(log->events, log->count, sizeof(*event));
     log->events[log->count++] = *event;
 }
 

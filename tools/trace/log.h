@@ -45,7 +45,4 @@ void log_sort(struct log *log);
 /* How many events of SERVER are here. */
 uint64_t log_count(const struct log *log, const char *server);
 
-/* Make room for one more of COUNT elements of BYTES each; memory that runs out ends the program. */
-void *log_grow(void *array, size_t count, size_t bytes) __attribute__((returns_nonnull));
-
 #endif

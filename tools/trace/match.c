@@ -15,6 +15,7 @@
  * All is n log n in the number of blocks.
  */
 #include "match.h"
+#include "run/array.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -106,7 +107,7 @@ static error_t match_device_lookup(const struct record *record, const char *serv
 
 static void match_claim_add(struct match_side *side, uint64_t block, uint32_t event, bool must)
 {
-    side->claims = log_grow(side->claims, side->claims_count, sizeof(*side->claims));
+    side->claims = array_grow(side->claims, side->claims_count, sizeof(*side->claims));
     side->claims[side->claims_count++] = (struct match_claim){block, event, must, false};
 }
 
@@ -162,7 +163,7 @@ static void match_blocks_make(struct match_side *side)
         uint64_t block = side->claims[i].block;
 
         if (i == 0 || side->claims[i - 1].block != block) {
-            side->blocks = log_grow(side->blocks, side->blocks_count, sizeof(*side->blocks));
+            side->blocks = array_grow(side->blocks, side->blocks_count, sizeof(*side->blocks));
             side->blocks[side->blocks_count++] = (struct match_block){.block = block, .first = i};
         }
         side->blocks[side->blocks_count - 1].claims++;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "run/array.h"
 
 #define TRACKS_DEPTH_MAX 32
 
@@ -71,8 +71,8 @@ static uint32_t tracks_get(struct tracks_search *search, const char *process, co
             strcmp(track->name, name) == 0 && number-- == 0)
             return (uint32_t)i;
     }
-    tracks->tracks = log_grow(tracks->tracks, tracks->count, sizeof(*tracks->tracks));
-    search->rows = log_grow(search->rows, tracks->count, sizeof(*search->rows));
+    tracks->tracks = array_grow(tracks->tracks, tracks->count, sizeof(*tracks->tracks));
+    search->rows = array_grow(search->rows, tracks->count, sizeof(*search->rows));
     search->rows[tracks->count] = (struct tracks_rows){0};
     tracks->tracks[tracks->count] = (struct track){process, name, overlaps, EVENT_KINDS, 0, 0};
     return (uint32_t)tracks->count++;
@@ -80,7 +80,7 @@ static uint32_t tracks_get(struct tracks_search *search, const char *process, co
 
 static uint32_t tracks_row_add(struct tracks_rows *rows, uint64_t end)
 {
-    rows->ends = log_grow(rows->ends, rows->count, sizeof(*rows->ends));
+    rows->ends = array_grow(rows->ends, rows->count, sizeof(*rows->ends));
     rows->ends[rows->count] = end;
     return (uint32_t)rows->count++;
 }
@@ -248,7 +248,7 @@ void tracks_arrange(struct tracks *tracks, const struct record *record)
 {
     struct tracks_search search = {.record = record, .tracks = tracks};
 
-    search.rows = log_grow(NULL, 0, sizeof(*search.rows));
+    search.rows = array_grow(NULL, 0, sizeof(*search.rows));
     *tracks = (struct tracks){0};
     tracks->places = reallocarray(NULL, record->count + 1, sizeof(*tracks->places));
     if (tracks->places == NULL)

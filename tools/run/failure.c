@@ -3,16 +3,23 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
 
 int failure_set(struct failure *failure, int status, const char *format, ...)
 {
     va_list arguments;
+    char *whole;
 
     if (failure->status != STATUS_SUCCESS)
         return failure->status;
     failure->status = status;
     va_start(arguments, format);
-    vsnprintf(failure->reason, sizeof(failure->reason), format, arguments);
+    if (vasprintf(&whole, format, arguments) < 0)
+        whole = NULL;
     va_end(arguments);
+    text_fit(failure->reason, sizeof(failure->reason), whole == NULL ? "out of memory" : whole);
+    free(whole);
     return status;
 }

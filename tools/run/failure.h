@@ -26,8 +26,8 @@ struct failure {
 };
 
 /*
- * Note STATUS (not 0) and the sentence, unless FAILURE already holds one. Returns the status that
- * FAILURE holds afterwards.
+ * Note STATUS (not 0) and the sentence, unless FAILURE already holds one: in one line, and of a
+ * long one beginning and end. Returns the status that FAILURE holds afterwards.
  */
 int failure_set(struct failure *failure, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

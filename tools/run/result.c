@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ram.h"
+#include "text.h"
 
 #define RESULT_VERSION 1
 #define MIB            (UINT64_C(1) << 20)
@@ -18,6 +19,14 @@
 static json_t *result_number(uint64_t value)
 {
     return json_integer((json_int_t)value);
+}
+
+/* What was said, by the guest or a tool: JSON takes UTF-8 only. */
+static json_t *result_said(const char *text)
+{
+    char clean[CONSOLE_LINE_BYTES];
+
+    return json_string(text_fit(clean, sizeof(clean), text));
 }
 
 /* What cannot be 0 when it was measured. */
@@ -114,14 +123,14 @@ static json_t *result_checks(const struct boot *boot)
     for (size_t i = 0; i < boot->console.checks_count; i++) {
         const struct console_check *check = &boot->console.checks[i];
 
-        json_object_set_new(object, check->name, json_string(check->result));
+        json_object_set_new(object, check->name, result_said(check->result));
     }
     if (boot->content[0] != '\0')
-        json_object_set_new(object, "content", json_string(boot->content));
+        json_object_set_new(object, "content", result_said(boot->content));
     if (boot->fsck[0] != '\0')
-        json_object_set_new(object, "fsck", json_string(boot->fsck));
+        json_object_set_new(object, "fsck", result_said(boot->fsck));
     if (boot->disk_agrees[0] != '\0')
-        json_object_set_new(object, "disk_agrees", json_string(boot->disk_agrees));
+        json_object_set_new(object, "disk_agrees", result_said(boot->disk_agrees));
     return object;
 }
 

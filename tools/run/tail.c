@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 #define TAIL_LAST_MAX 32u
 
 void tail_init(struct tail *tail, const char *path)
@@ -22,7 +24,7 @@ static void tail_line_feed(struct tail *tail, struct console *console)
 {
     tail->line[tail->used] = '\0';
     tail->used = 0;
-    console_feed(console, tail->line);
+    console_feed(console, text_clean(tail->line));
 }
 
 static void tail_byte_take(struct tail *tail, struct console *console, int byte)

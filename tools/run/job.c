@@ -28,6 +28,7 @@
 #define JOB_ENTRY_MAX   255u /* bytes of a name in a directory of ext2 */
 #define JOB_COUNT_MAX   65536u
 #define JOB_CLIENTS_MAX 64u
+#define JOB_LINE_BYTES  8192u
 
 enum job_kind { JOB_CHOICE, JOB_SIZE, JOB_BOOL, JOB_COUNT, JOB_PATH };
 
@@ -546,28 +547,43 @@ static int job_side_check(const struct job_reader *reader)
     return STATUS_SUCCESS;
 }
 
+/* Reads the next line, without its end. Returns false at the end of the file and after an error. */
+static bool job_line_get(struct job_reader *reader, FILE *stream, char line[JOB_LINE_BYTES])
+{
+    size_t used = 0;
+    int byte;
+
+    reader->line++;
+    while ((byte = getc(stream)) != EOF && byte != '\n') {
+        if (byte == '\0')
+            failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: a byte of value 0 is no text",
+                        reader->path, reader->line);
+        else if (used == JOB_LINE_BYTES - 1)
+            failure_set(reader->failure, STATUS_BAD_INPUT, "%s:%u: the line has more than %u bytes",
+                        reader->path, reader->line, JOB_LINE_BYTES - 1);
+        else
+            line[used++] = (char)byte;
+        if (reader->failure->status != STATUS_SUCCESS)
+            return false;
+    }
+    line[used] = '\0';
+    return byte != EOF || used != 0;
+}
+
 int job_read(struct job *job, FILE *stream, const char *path, struct failure *failure)
 {
     struct job_reader reader = {.job = job, .main = job, .path = path, .failure = failure};
-    char *line = NULL;
-    size_t capacity = 0;
+    char line[JOB_LINE_BYTES];
     int status = STATUS_SUCCESS;
 
     job_init(job);
-    while (status == STATUS_SUCCESS && getline(&line, &capacity, stream) >= 0) {
-        reader.line++;
+    while (status == STATUS_SUCCESS && job_line_get(&reader, stream, line))
         status = job_line_read(&reader, line);
-    }
-    free(line);
-    if (status == STATUS_SUCCESS && ferror(stream))
-        status =
-            failure_set(failure, STATUS_BAD_INPUT, "%s cannot be read: %s", path, strerror(errno));
-    if (status == STATUS_SUCCESS && job->name[0] == '\0')
-        status =
-            failure_set(failure, STATUS_BAD_INPUT, "%s holds no job: a [name] is missing", path);
-    if (status == STATUS_SUCCESS)
-        status = job_section_end(&reader);
-    return status;
+    if (ferror(stream))
+        failure_set(failure, STATUS_BAD_INPUT, "job %s cannot be read: %s", path, strerror(errno));
+    if (failure->status == STATUS_SUCCESS && job->name[0] == '\0')
+        failure_set(failure, STATUS_BAD_INPUT, "%s holds no job: a [name] is missing", path);
+    return failure->status != STATUS_SUCCESS ? failure->status : job_section_end(&reader);
 }
 
 void job_destroy(struct job *job)

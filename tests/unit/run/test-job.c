@@ -184,6 +184,24 @@ static void lines_that_are_no_job_are_refused(void **state)
     assert_refused("# nothing\n", "a.job holds no job");
 }
 
+static void bytes_that_are_no_lines_of_text_are_refused(void **state)
+{
+    static const char zero[] = "[x]\nsize=1m\0garbage\n";
+    static char line[10000];
+    FILE *stream = fmemopen((char *)zero, sizeof(zero) - 1, "r");
+
+    (void)state;
+    job_destroy(&job);
+    job_failure = (struct failure){0};
+    assert_int_equal(job_read(&job, stream, "a.job", &job_failure), STATUS_BAD_INPUT);
+    fclose(stream);
+    assert_string_equal(job_failure.reason, "a.job:2: a byte of value 0 is no text");
+    memset(line, '#', sizeof(line) - 1);
+    assert_refused(line, "a.job:1: the line has more than 8191 bytes");
+    line[8191] = '\0';
+    assert_refused(line, "a.job holds no job");
+}
+
 static void a_name_that_is_too_long_is_refused(void **state)
 {
     char text[JOB_NAME_BYTES + 4];
@@ -394,6 +412,7 @@ int main(void)
         cmocka_unit_test(values_that_make_no_sense_together_are_refused_with_their_line),
         cmocka_unit_test(a_key_given_twice_is_refused_with_both_lines),
         cmocka_unit_test(lines_that_are_no_job_are_refused),
+        cmocka_unit_test(bytes_that_are_no_lines_of_text_are_refused),
         cmocka_unit_test(a_name_that_is_too_long_is_refused),
         cmocka_unit_test(a_size_from_outside_replaces_the_jobs),
         cmocka_unit_test(sizes_that_do_not_fit_together_are_refused),

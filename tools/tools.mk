@@ -24,16 +24,16 @@ TRACER := $(B)/host/machbed-trace
 TRACE_SOURCES := $(wildcard tools/trace/*.c) $(filter-out tools/run/main.c,$(RUN_SOURCES))
 TRACE_OBJECTS := $(TRACE_SOURCES:%.c=$(B)/host/obj/%.o)
 
-# What html-page.c puts into the program.
-HTML_PAGE := $(wildcard tools/trace/page/*)
-$(B)/host/obj/tools/trace/html-page.o: $(HTML_PAGE)
-
 FRAGMENT := $(B)/host/machbed-fragment
 FRAGMENT_OBJECTS := $(B)/host/obj/tools/fragment/fragment.o
 EXT2FS_LIBS = $(shell $(PKG_CONFIG) --libs ext2fs com_err)
 
 .PHONY: tools
 tools: $(RUNNER) $(TRACER) $(FRAGMENT)
+
+# What html-page.c puts into the program.
+HTML_PAGE := $(wildcard tools/trace/page/*)
+$(B)/host/obj/tools/trace/html-page.o: $(HTML_PAGE)
 
 $(RUNNER): $(RUN_OBJECTS)
 	$(SAY) "  LINK    $@"

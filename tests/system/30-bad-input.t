@@ -52,8 +52,8 @@ refuses('memory beyond what the machine takes is refused', '--mem: 8G is not .* 
     'MEM=8G');
 refuses('memory that is no number of MiB is refused', '--mem: .* is not a number of MiB',
     'MEM=1000000000');
-refuses('a disk beyond what an MBR can say is refused', '--disk-size: .* is not .* to 2,?048G',
-    'DISK_SIZE=2049G');
+refuses('a disk beyond what an MBR can say is refused', '--disk-size: .* is not .* to 2097151M',
+    'DISK_SIZE=2048G');
 refuses('no time at all is refused', "--timeout: '0' is not a number above zero", 'TIMEOUT=0');
 refuses('a SEED that is no number is refused', "--seed: 'x' is not a number", 'SEED=x');
 

@@ -29,11 +29,13 @@ static void mbr_decode(struct mbr *mbr, const uint8_t sector[MBR_SECTOR_BYTES])
 
 static int mbr_read(struct mbr *mbr, int fd, const char *path, struct failure *failure)
 {
-    uint8_t sector[MBR_SECTOR_BYTES];
+    uint8_t sector[MBR_SECTOR_BYTES] = {0};
     struct stat stat;
 
-    if (fstat(fd, &stat) != 0 || pread(fd, sector, sizeof(sector), 0) != sizeof(sector) ||
-        sector[510] != 0x55 || sector[511] != 0xaa)
+    if (fstat(fd, &stat) != 0 || pread(fd, sector, sizeof(sector), 0) < 0)
+        return failure_set(failure, STATUS_BAD_INPUT, "disk image %s cannot be read: %s", path,
+                           strerror(errno));
+    if (sector[510] != 0x55 || sector[511] != 0xaa)
         return failure_set(failure, STATUS_BAD_INPUT, "%s has no partition table", path);
     mbr->disk_bytes = (uint64_t)stat.st_size;
     mbr_decode(mbr, sector);

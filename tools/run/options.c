@@ -14,8 +14,8 @@
 #define OPTIONS_NAMES_BYTES 256
 #define OPTIONS_NAME_MAX    64u
 #define MIB                 (UINT64_C(1) << 20)
-#define DISK_MIN_BYTES      (770 * MIB)         /* partitions 1 and 2, and a little for the third */
-#define DISK_MAX_BYTES      (UINT64_C(1) << 41) /* what an MBR can say */
+#define DISK_MIN_BYTES      (770 * MIB) /* partitions 1 and 2, and a little for the third */
+#define DISK_MAX_BYTES      ((UINT64_C(1) << 41) - MIB) /* an MBR says less than 2 TiB */
 #define TIMEOUT_MAX_SECONDS 86400u
 #define FAIL_TIMES_MAX      UINT64_C(1000) /* QEMU gets a rule for each */
 #define BLOCK_DEFAULT_BYTES 4096u
@@ -209,6 +209,17 @@ static int options_read_count(struct options *options, const struct options_spec
     return STATUS_SUCCESS;
 }
 
+static int options_read_sector(struct options *options, const struct options_spec *spec,
+                               const char *value, struct failure *failure)
+{
+    int status = options_read_count(options, spec, value, failure);
+
+    if (status == STATUS_SUCCESS && options->fail_sector == OPTIONS_NO_SECTOR)
+        return failure_set(failure, STATUS_BAD_INPUT, "--%s: no disk has a sector %s", spec->name,
+                           value);
+    return status;
+}
+
 static int options_read_bool(struct options *options, const struct options_spec *spec,
                              const char *value, struct failure *failure)
 {
@@ -261,7 +272,7 @@ static const struct options_spec options_specs[] = {
     {"disk-size", "BYTES", options_read_size, FIELD(disk_bytes), NULL, "size of the disk (1G)"},
     {"block", "BYTES", options_read_block, FIELD(block_bytes), NULL,
      "blocks of the ext2 file system: 4096, 2048 or 1024 (4096)"},
-    {"fail-sector", "NUMBER", options_read_count, FIELD(fail_sector), NULL,
+    {"fail-sector", "NUMBER", options_read_sector, FIELD(fail_sector), NULL,
      "have reading and writing this sector of the disk fail (none)"},
     {"fail-times", "NUMBER", options_read_count, FIELD(fail_times), NULL,
      "that sector fails so often and then works again, 0: never (0)"},

@@ -87,6 +87,7 @@ static void a_sector_that_fails_is_a_number_and_fails_for_good_or_so_often(void 
     assert_int_equal(options.fail_times, 9);
     assert_refused("--fail-sector last", "--fail-sector: 'last' is not a number");
     assert_refused("--fail-sector -1", "--fail-sector: '-1' is not a number");
+    assert_refused("--fail-sector 18446744073709551615", "no disk has a sector 184467440737095");
     assert_refused("--fail-times 1", "--fail-times: no sector fails without --fail-sector");
     assert_refused("--fail-sector 1 --fail-times 1001", "--fail-times: 1,001 is more than 1,000");
 }

@@ -154,17 +154,19 @@ static void babeltrace_message_take(struct babeltrace *this, const bt_message *m
     }
 }
 
-/* Keeps the innermost cause of what went wrong last, the first time that something does. */
-static void babeltrace_error_take(struct babeltrace *this)
+/* Keeps the innermost cause of what went wrong last, the first time that something does. Returns
+   whether something did. */
+static bool babeltrace_error_take(struct babeltrace *this)
 {
     const bt_error *error = bt_current_thread_take_error();
 
     if (error == NULL)
-        return;
+        return false;
     if (this->cause[0] == '\0' && bt_error_get_cause_count(error) != 0)
         snprintf(this->cause, sizeof(this->cause), "%s",
                  bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
     bt_error_release(error);
+    return true;
 }
 
 static bt_graph_simple_sink_component_initialize_func_status
@@ -175,24 +177,28 @@ babeltrace_sink_init(bt_message_iterator *iterator, void *data)
     return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
 }
 
-/* A stream that cannot be read on is over, and the graph goes on. */
+/* A stream that cannot be read on is over, and the graph goes on. Where a file ends within an
+   event, source.ctf.fs calls that the stream's end, and leaves an error behind, with which the
+   library's next step, in another stream, would abort the program. */
 static bt_graph_simple_sink_component_consume_func_status
 babeltrace_sink_consume(bt_message_iterator *iterator, void *data)
 {
     struct babeltrace *this = data;
     bt_message_array_const messages;
     uint64_t count = 0;
+    bt_message_iterator_next_status status = bt_message_iterator_next(iterator, &messages, &count);
+    bool failed = babeltrace_error_take(this);
 
-    switch (bt_message_iterator_next(iterator, &messages, &count)) {
+    switch (status) {
     case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
         break;
     case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
         return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
     case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+        this->nstopped += failed;
         return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
     default:
         this->nstopped++;
-        babeltrace_error_take(this);
         return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
     }
     for (uint64_t i = 0; i < count; i++) {

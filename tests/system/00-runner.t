@@ -144,6 +144,29 @@ $text = ending('the first status of several boots counts', 'skips', 77, 'policy 
     '--policy', 'page,chunk2');
 is(scalar @{ result('small')->{jobs} }, 2, 'and there is an entry for each');
 
+# The runner's output goes to FILE, opened with MODE.
+sub status_with_output
+{
+    my ($mode, $file) = @_;
+    my $pid = fork;
+
+    if ($pid == 0) {
+        $ENV{FAKE_QEMU} = '';
+        open STDOUT, $mode, $file or die "$file: $!";
+        open STDERR, '>', "$scratch/errors";
+        exec @usual, '--name', 'unread';
+    }
+    waitpid $pid, 0;
+    return $?;
+}
+
+is(status_with_output('>', '/dev/full') >> 8, 2, 'a table that cannot be printed ends with 2');
+like(read_file("$scratch/errors"), qr/^machbed: status 2: the standard output cannot be written$/m,
+    'and that is said');
+is(result('unread')->{status}, 0, 'result.json is written all the same');
+is(status_with_output('|-', 'exec <&-; sleep 1') >> 8, 2, 'so does a run whose reader is gone');
+is(result('unread')->{status}, 0, 'which has its result.json, too');
+
 # Starts a run that hangs and waits until it does.
 sub start_hanging
 {

@@ -229,6 +229,16 @@ static void main_conclude(const struct run *run)
                run->boots_count == 1 ? "boot" : "boots");
 }
 
+/* What is printed is what was asked for: a run whose table nobody could read did not go well. */
+static void main_output_check(struct run *run)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return;
+    if (run->failure.status == STATUS_SUCCESS)
+        failure_set(&run->failure, STATUS_BAD_INPUT, "the standard output cannot be written");
+    fprintf(stderr, "machbed: status %d: %s\n", run->failure.status, run->failure.reason);
+}
+
 static void main_execute(struct run *run, struct job *job)
 {
     bool dry = run->options->dry;
@@ -259,5 +269,6 @@ int main(int argc, char **argv)
         list_print(options.jobs, stdout);
     else
         main_execute(&run, &job);
+    main_output_check(&run);
     return run.failure.status;
 }

@@ -45,6 +45,8 @@ void process_setup(void)
 
     process_signal_set(&set);
     signal(SIGCHLD, SIG_DFL); /* ignored, it would make children vanish unseen */
+    signal(SIGPIPE,
+           SIG_IGN); /* a Ctrl-C ends `| tee` first; the run still writes its result.json */
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -92,6 +94,7 @@ static error_t process_exec(const struct process_plan *plan, pid_t parent)
     if (error != 0 || chdir(plan->folder) != 0)
         return error != 0 ? error : errno;
     signal(SIGTTOU, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execvp(plan->argv[0], plan->argv);

@@ -126,6 +126,28 @@ sub refuses_kvm
     refuses($name, $says, 'ACCEL=kvm');
 }
 
+# The host's disk is full: for this run, one of SIZE bytes is mounted at build/runs.
+sub finds_no_room
+{
+    my ($name, $size) = @_;
+    local @Machbed::before = ('unshare', '--mount', 'sh', '-c',
+        'mount -t tmpfs -o "size=$0" none build/runs && exec "$@"', $size);
+    my $run = run_make('full', 'JOB=jobs/pager.job', 'BOOT=direct', 'POLICY=run128', 'SIZE=8M');
+
+    like($run->{last}, qr{^machbed: status 2: nothing more can be written to build/runs/.*/run128: No },
+        $name) or diag($run->{text});
+    is($run->{exit}, 2, 'and make fails');
+}
+
+SKIP: {
+    skip 'only root can mount a small disk', 5 if system('unshare', '--mount', 'true') != 0;
+    my $start = time;
+
+    finds_no_room('a host without room for the disk is named', '3m');
+    cmp_ok(time - $start, '<', 100, 'and not waited for');
+    finds_no_room('so is one without room for anything', '8k');
+}
+
 SKIP: {
     skip 'there is no /dev/kvm that could be replaced', 2 if !-e '/dev/kvm';
     skip 'only root can replace /dev/kvm', 2 if system('unshare', '--mount', 'true') != 0;

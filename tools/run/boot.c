@@ -395,6 +395,14 @@ static void boot_disk_check(struct boot *boot)
     boot_result_note(boot, "content", boot->content);
 }
 
+/* On a full disk the guest's word, QEMU's trace and copies of files end somewhere: nothing that
+   they seem to say would be true. */
+static void boot_room_check(struct boot *boot)
+{
+    if (boot->ending.end != QEMU_INTERRUPTED)
+        folder_room_check(boot->folder, &boot->failure);
+}
+
 static void boot_judge(struct boot *boot)
 {
     char qemu_error[256];
@@ -402,6 +410,7 @@ static void boot_judge(struct boot *boot)
                                    qemu_error,     boot_is_kvm(boot), boot_is_traced(boot)};
 
     boot_complaint_read(boot, qemu_error, sizeof(qemu_error));
+    boot_room_check(boot);
     verdict_judge(&verdict, &boot->failure);
     boot_trace_read(boot);
     boot_ctf_end(boot);
@@ -409,6 +418,7 @@ static void boot_judge(struct boot *boot)
         ram_take_out(&boot->memory, &boot->console, &boot->mbr, boot->options->disk->device,
                      boot->folder, &boot->failure);
     boot_disk_examine(boot, verdict_is_checkable(&verdict));
+    boot_room_check(boot);
     boot_layers_collect(boot);
     if (!verdict_is_checkable(&verdict))
         return;

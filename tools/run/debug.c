@@ -27,7 +27,8 @@ bool debug_is_joined(const char *folder)
     return joined;
 }
 
-bool debug_is_paused(const char *folder)
+/* Whether the monitor's answer to `info status` has WORD in it. */
+static bool debug_status_says(const char *folder, const char *word)
 {
     struct qmp *qmp = malloc(sizeof(*qmp));
     char answer[256] = "";
@@ -38,5 +39,16 @@ bool debug_is_paused(const char *folder)
         qmp_destroy(qmp);
     }
     free(qmp);
-    return strstr(answer, "paused") != NULL;
+    return strstr(answer, word) != NULL;
+}
+
+bool debug_is_paused(const char *folder)
+{
+    return debug_status_says(folder, "paused");
+}
+
+/* An image's default in QEMU, werror=enospc: other errors are the guest's. */
+bool debug_is_out_of_room(const char *folder)
+{
+    return debug_status_says(folder, "paused (io-error)");
 }

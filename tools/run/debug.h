@@ -17,4 +17,7 @@ bool debug_is_joined(const char *folder);
 /* Whether the machine of that boot stands still. => waits a few seconds at most. */
 bool debug_is_paused(const char *folder);
 
+/* Whether it does because QEMU found no room for what it wrote. => the same. */
+bool debug_is_out_of_room(const char *folder);
+
 #endif

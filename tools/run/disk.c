@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "machine.h"
 #include "prepare.h"
 #include "ram.h"
@@ -29,6 +30,8 @@ static int disk_command_run(struct command *command, const char *folder, const c
 
     snprintf(output, sizeof(output), "%s/%s", folder, DISK_OUTPUT);
     status = tool_run(command, ".", output, &code, failure);
+    if (status == STATUS_SUCCESS && code != 0)
+        status = folder_room_check(folder, failure); /* for its complaint, too */
     if (status == STATUS_SUCCESS && code != 0) {
         tool_line_read(output, said, sizeof(said));
         status = failure_set(failure, STATUS_BAD_INPUT, "the disk could not be %s (%s): %s", what,

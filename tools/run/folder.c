@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define FOLDER_REMOVE_FDS 16
+#define FOLDER_ROOM_BYTES 65536
 
 static int folder_path_join(char path[FOLDER_PATH_BYTES], const char *folder, const char *name,
                             struct failure *failure)
@@ -113,6 +114,34 @@ int folder_make(const struct folder *folder, const char *name, char path[FOLDER_
     int status = folder_path_join(path, folder->path, name, failure);
 
     return status != STATUS_SUCCESS ? status : folder_mkdir(path, failure);
+}
+
+/* Writes so many bytes to a new file, which is not kept. A file system may say when it is closed
+   that they had no room. */
+static error_t folder_room_try(const char *path)
+{
+    static const char bytes[FOLDER_ROOM_BYTES] = {1};
+    FILE *stream = fopen(path, "we");
+    error_t error = stream == NULL ? errno : 0;
+
+    if (error == 0 && fwrite(bytes, 1, sizeof(bytes), stream) != sizeof(bytes))
+        error = errno;
+    if (stream != NULL && fclose(stream) != 0 && error == 0)
+        error = errno;
+    unlink(path);
+    return error;
+}
+
+int folder_room_check(const char *folder, struct failure *failure)
+{
+    char path[FOLDER_PATH_BYTES];
+    int status = folder_path_join(path, folder, "room", failure);
+    error_t error = status == STATUS_SUCCESS ? folder_room_try(path) : 0;
+
+    if (error == 0)
+        return status;
+    return failure_set(failure, STATUS_BAD_INPUT, "nothing more can be written to %s: %s", folder,
+                       strerror(error));
 }
 
 int folder_link(const struct folder *folder, const char *name, const char *file,

@@ -26,6 +26,12 @@ void folder_close(struct folder *folder);
 int folder_make(const struct folder *folder, const char *name, char path[FOLDER_PATH_BYTES],
                 struct failure *failure);
 
+/*
+ * There is room for a little more in FOLDER. If not, files in it, and what was read from them, may
+ * lack something.
+ */
+int folder_room_check(const char *folder, struct failure *failure);
+
 /* Make NAME/FILE reachable as FILE of the run's folder, if it exists. */
 int folder_link(const struct folder *folder, const char *name, const char *file,
                 struct failure *failure);

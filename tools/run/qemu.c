@@ -3,7 +3,8 @@
  * Watching is a loop that wakes up every QEMU_STEP_MS at the latest, and at once when QEMU ends or
  * a signal comes. It reads what the console has said since and asks four questions in turn: has
  * QEMU ended, were we asked to end, has the kernel said its last words, is the time up. Then there
- * is a little more of it, for the guest to say why (time-up.h).
+ * is a little more of it, for the guest to say why (time-up.h). When the guest is quiet, a fifth
+ * one: whether QEMU has stopped it for want of room on the host.
  *
  * A kernel that panics or fails an assertion keeps the processor spinning. QEMU is then ended, but
  * only after QEMU_GRACE_MS, so that the console's further lines, a backtrace for instance, arrive.
@@ -27,6 +28,7 @@
 
 #define QEMU_STEP_MS  20u
 #define QEMU_GRACE_MS 500u
+#define QEMU_QUIET_MS 5000u
 
 struct qemu {
     const struct qemu_watch *watch;
@@ -39,6 +41,7 @@ struct qemu {
     uint64_t death_ms; /* when the last words were seen, or 0 */
     uint64_t bytes;    /* of console output, when last looked at */
     uint64_t bytes_ms; /* when that number last changed */
+    uint64_t asked_ms; /* when QEMU was last asked what it waits for */
     bool left;         /* the debugger that it was started for has ended */
     bool joined;       /* a debugger was there, when last looked */
     uint64_t look_ms;  /* and when that was */
@@ -111,6 +114,18 @@ static bool qemu_is_dead(struct qemu *qemu, uint64_t now)
     return now - qemu->death_ms >= QEMU_GRACE_MS;
 }
 
+/* Whether nothing is said any more because QEMU waits for room on the host. To ask often would be a
+   load for the machine that is measured. */
+static bool qemu_is_out_of_room(struct qemu *qemu, uint64_t now)
+{
+    uint64_t since = qemu->asked_ms > qemu->bytes_ms ? qemu->asked_ms : qemu->bytes_ms;
+
+    if (now - since < QEMU_QUIET_MS)
+        return false;
+    qemu->asked_ms = now;
+    return debug_is_out_of_room(qemu->folder);
+}
+
 /* Notes whether a debugger has joined. Returns whether one has left the machine standing still. */
 static bool qemu_joined_note(struct qemu *qemu, uint64_t now)
 {
@@ -137,6 +152,8 @@ static bool qemu_limits_check(struct qemu *qemu)
     elapsed = now - qemu->start_ms - qemu->held_ms;
     if (qemu_is_dead(qemu, now))
         return qemu_end_set(qemu, QEMU_DIED, 0);
+    if (qemu_is_out_of_room(qemu, now))
+        return qemu_end_set(qemu, QEMU_NO_ROOM, 0);
     if (elapsed >= watch->timeout_ms &&
         (watch->time_up == NULL || time_up_step(watch->time_up, now, qemu->bytes_ms)))
         return qemu_end_set(qemu, QEMU_TIMED_OUT, (int)(watch->timeout_ms / 1000));
@@ -264,6 +281,7 @@ int qemu_run(struct qemu_ending *ending, const struct qemu_watch *watch, char *c
     if (status != STATUS_SUCCESS)
         return status;
     *ending = (struct qemu_ending){0};
+    qemu.asked_ms = qemu.start_ms;
     tail_init(&qemu.tail, watch->serial);
     status = qemu_watch(&qemu, failure);
     process_end(&qemu.process);

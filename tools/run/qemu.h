@@ -19,7 +19,8 @@ enum qemu_end {
     QEMU_TIMED_OUT, /* ended by us: the time limit; value: seconds */
     QEMU_SILENT,    /* ended by us: no output at all in the time that was allowed; value: seconds */
     QEMU_INTERRUPTED, /* ended by us: the runner was asked to end; value: the signal */
-    QEMU_LEFT, /* its debugger has ended; value: by which signal, or minus what it exited with */
+    QEMU_LEFT,    /* its debugger has ended; value: by which signal, or minus what it exited with */
+    QEMU_NO_ROOM, /* ended by us: QEMU waited for room for the disk's image */
     QEMU_LEFT_PAUSED, /* ended by us: a debugger that had joined left it standing still */
 };
 

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ram.h"
 #include "text.h"
@@ -365,10 +367,28 @@ static json_t *result_machine(const struct options *options)
     return object;
 }
 
+/* Whole, or not at all. */
+static error_t result_dump(const json_t *object, const char *path)
+{
+    char unfinished[PATH_MAX];
+    error_t error = 0;
+
+    if (snprintf(unfinished, sizeof(unfinished), "%s.unfinished", path) >= (int)sizeof(unfinished))
+        return ENAMETOOLONG;
+    errno = 0;
+    if (json_dump_file(object, unfinished, JSON_INDENT(2)) != 0)
+        error = errno != 0 ? errno : ENOMEM;
+    if (error == 0 && rename(unfinished, path) != 0)
+        error = errno;
+    if (error != 0)
+        unlink(unfinished);
+    return error;
+}
+
 int result_write(const struct run *run, const char *path, struct failure *failure)
 {
     json_t *object = json_object();
-    int error;
+    error_t error;
 
     json_object_set_new(object, "machbed", json_integer(RESULT_VERSION));
     json_object_set_new(object, "kernel", result_kernel(run));
@@ -376,9 +396,10 @@ int result_write(const struct run *run, const char *path, struct failure *failur
     json_object_set_new(object, "jobs", result_jobs(run));
     json_object_set_new(object, "status", json_integer(run->failure.status));
     json_object_set_new(object, "reason", json_string(run->failure.reason));
-    error = json_dump_file(object, path, JSON_INDENT(2));
+    error = result_dump(object, path);
     json_decref(object);
     if (error != 0)
-        return failure_set(failure, STATUS_BAD_INPUT, "%s cannot be written", path);
+        return failure_set(failure, STATUS_BAD_INPUT, "%s cannot be written: %s", path,
+                           strerror(error));
     return STATUS_SUCCESS;
 }

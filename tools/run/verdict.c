@@ -90,6 +90,10 @@ static void verdict_unended(const struct verdict_case *verdict, struct failure *
     case QEMU_LEFT:
         verdict_left(value, failure);
         break;
+    case QEMU_NO_ROOM:
+        failure_set(failure, STATUS_BAD_INPUT,
+                    "the host has no room for what the guest writes to its disk");
+        break;
     case QEMU_LEFT_PAUSED:
         failure_set(failure, STATUS_NO_END,
                     "a debugger had joined; it is gone, and has left the machine standing still");

@@ -318,6 +318,13 @@ static void a_machine_that_a_debugger_left_paused_has_no_end(void **state)
     assert_verdict(STATUS_NO_END, "has left the machine standing still");
 }
 
+static void a_host_without_room_is_no_fault_of_the_guests(void **state)
+{
+    (void)state;
+    ending = (struct qemu_ending){.end = QEMU_NO_ROOM};
+    assert_verdict(STATUS_BAD_INPUT, "the host has no room");
+}
+
 static void silence_under_kvm_names_the_way_out(void **state)
 {
     (void)state;
@@ -438,6 +445,7 @@ int main(void)
         TEST(a_guest_that_never_came_up_has_not_stopped),
         TEST(a_debugger_that_was_left_is_no_failure),
         TEST(a_machine_that_a_debugger_left_paused_has_no_end),
+        TEST(a_host_without_room_is_no_fault_of_the_guests),
         TEST(silence_under_kvm_names_the_way_out),
         TEST(a_reset_without_a_word_is_kvms_under_kvm),
         TEST(a_panic_comes_before_all_that_follows_from_it),

@@ -278,8 +278,7 @@ struct mock_object *server_object(struct node *node)
 
 void server_settle(struct node *node)
 {
-    mock_receiver_wait(mock_bucket(server_object(node)));
-    check_ok(pager_sync_some(node->pager, 0, PAGE, 0));
+    mock_pagers_wait(mock_bucket(server_object(node)));
 }
 
 uint32_t server_block(struct node *node, uint32_t file_block)

@@ -54,22 +54,6 @@ static void random_policy(uint64_t *random)
     pager_policy_set_merge_max((1 + random_below(random, 60)) * PAGE);
 }
 
-/* Wait until all that was sent has been dealt with. */
-static void settle(void)
-{
-    struct pager *pager = f.upi->pager;
-    bool busy;
-
-    mock_receiver_wait(f.bucket);
-    do {
-        rt_mutex_lock(&pager->level->lock);
-        busy = pager->nreceived != pager->ncompleted || pager->todo[PAGER_WORK_READ].head != NULL;
-        rt_mutex_unlock(&pager->level->lock);
-        if (busy)
-            sched_yield();
-    } while (busy);
-}
-
 /* Have PAGER take its pages for ones that the store has nothing of: a sync may borrow them. */
 static void forget_stored(struct pager *pager)
 {
@@ -188,7 +172,8 @@ static void model_sync_some(void)
         mock_check(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 0) == 0);
         return;
     }
-    settle(); /* or it would be open which failures, of writes outside the range, it has heard of */
+    /* or it would be open which failures, of writes outside the range, it has heard of */
+    mock_pagers_wait(f.bucket);
     model_check_error(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 1), page, npages);
 }
 
@@ -205,9 +190,9 @@ static void model_flush(void)
 {
     size_t page = model_page();
 
-    settle();
+    mock_pagers_wait(f.bucket);
     model_check_error(pager_flush_some(f.upi->pager, page * PAGE, PAGE, 1), 0, 0);
-    settle();
+    mock_pagers_wait(f.bucket);
     model.newest[page] = backend_value(f.upi, page);
     model.suspect[page] = model.bad[page];
     mock_check(pager_get_error(f.upi->pager, page * PAGE) == 0);
@@ -220,7 +205,7 @@ static void model_resize(void)
     size_t npages = 1 + random_below(&model.random, NPAGES);
     uint64_t value;
 
-    settle(); /* as above */
+    mock_pagers_wait(f.bucket); /* as above */
     backend_resize(f.upi, npages);
     for (size_t i = npages; i < model.npages; i++) {
         model.newest[i] = 0;
@@ -261,7 +246,7 @@ static void model_fail(void)
 
     if (page >= model.npages)
         return;
-    settle();
+    mock_pagers_wait(f.bucket);
     model.bad[page] = !model.bad[page];
     model.suspect[page] = true;
     backend_set_bad(f.upi, page, model.bad[page] ? EIO : 0);
@@ -269,7 +254,7 @@ static void model_fail(void)
 
 static void model_behave(void)
 {
-    settle();
+    mock_pagers_wait(f.bucket);
     backend_set(f.upi, no_bulk, random_below(&model.random, 4) == 0);
     backend_set(f.upi, bulk_most, random_below(&model.random, 4) * 7 * PAGE);
     backend_set_writers(f.upi, 1 + (unsigned int)random_below(&model.random, 3));

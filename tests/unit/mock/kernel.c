@@ -544,6 +544,16 @@ void mock_receiver_wait(struct port_bucket *bucket)
     leave();
 }
 
+bool mock_receiver_is_idle(struct port_bucket *bucket)
+{
+    bool idle;
+
+    enter();
+    idle = bucket->head == NULL && !bucket->handling;
+    leave();
+    return idle;
+}
+
 size_t mock_queued(struct port_bucket *bucket)
 {
     size_t nqueued;

@@ -93,8 +93,14 @@ void mock_await_held(size_t count);
 /* Hold back what is sent to BUCKET's ports, or let it go again. */
 void mock_receiver_hold(struct port_bucket *bucket, bool hold);
 
-/* Wait until the receiver has handled all messages. */
+/* Wait until the receiver has handled all messages, which is not to say that workers have done what
+   they were about; or ask whether it has. */
 void mock_receiver_wait(struct port_bucket *bucket);
+bool mock_receiver_is_idle(struct port_bucket *bucket);
+
+/* receive.c: wait until all that was sent to BUCKET's pagers has been dealt with, and all that came
+   of it: nothing is left to be read or written. => nothing is held. */
+void mock_pagers_wait(struct port_bucket *bucket);
 
 /* Messages that wait in the ports of BUCKET. */
 size_t mock_queued(struct port_bucket *bucket);

@@ -2,6 +2,8 @@
 /* libpager's receiver for the host: messages of the mock kernel, to the S_ functions. */
 #include "libpager/private.h"
 
+#include <sched.h>
+
 #include "mock/kernel.h"
 #include "mock/rt.h"
 
@@ -55,4 +57,25 @@ void pager_receive(void *arg)
         }
         receive_handle(&delivery);
     }
+}
+
+/* Whether LEVEL's threads have nothing to do, and do nothing. */
+static bool level_is_idle(struct pager_requests *level)
+{
+    bool idle;
+
+    rt_mutex_lock(&level->lock); /* so that nobody begins */
+    idle = mock_receiver_is_idle(level->bucket);
+    for (enum pager_work work = 0; work < PAGER_WORK_COUNT; work++)
+        idle = idle && level->lanes[work].head == NULL && level->lanes[work].nbusy == 0;
+    rt_mutex_unlock(&level->lock);
+    return idle;
+}
+
+void mock_pagers_wait(struct port_bucket *bucket)
+{
+    struct pager_requests *level = pager_level_lookup(bucket);
+
+    while (!level_is_idle(level))
+        sched_yield();
 }

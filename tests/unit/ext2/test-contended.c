@@ -12,10 +12,9 @@
 #include "librt/thread.h"
 #include "server.h"
 
-#define PAGES   768u                   /* of a file */
-#define FAR     767u                   /* a page of it that is written first, and alone */
-#define MOST    ((vm_size_t)512 << 10) /* MERGE_MAX */
-#define BRIEFLY 20u                    /* ms */
+#define PAGES 768u                   /* of a file */
+#define FAR   767u                   /* a page of it that is written first, and alone */
+#define MOST  ((vm_size_t)512 << 10) /* MERGE_MAX */
 
 static struct node *node;
 static pthread_t syncer;
@@ -95,18 +94,32 @@ static void *waiter_run(void *unused)
     return NULL;
 }
 
-/* The same as step, while one thread has the allocation lock and another waits for it. */
+/* Whether the pager has ended its write, and looked whether somebody waits. */
+static bool write_is_over(void)
+{
+    bool over;
+
+    rt_mutex_lock(&node->blocks_lock);
+    over = node->ios == NULL;
+    rt_mutex_unlock(&node->blocks_lock);
+    return over;
+}
+
+/* The same as step, while one thread has the allocation lock and another waits for it. The lock is
+   taken when the pager, which needs it to begin a write, has begun. */
 static void step_contended(void)
 {
     struct node_hold hold;
     pthread_t waiter;
 
+    memstore_await_held(1);
     node_alloc_lock(node, TRACE_WRITE, &hold);
     check_ok(pthread_create(&waiter, NULL, waiter_run, NULL));
     while (__atomic_load_n(&node->nwaiting, __ATOMIC_RELAXED) == 0)
         rt_sleep(1);
     step();
-    rt_sleep(BRIEFLY); /* the pager looks whether somebody waits */
+    while (!write_is_over())
+        rt_sleep(1);
     node_alloc_unlock(node, &hold);
     check_ok(pthread_join(waiter, NULL));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the kernel gives back: how it is written, what is refused, where errors go. */
+#include <sched.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -519,7 +520,7 @@ static void more_messages_than_nodes_wait_in_the_port_and_are_all_written(void *
         assert_true(mock_pageout(f.object, 2 * i));
     backend_await(f.upi, nwaiting_writes, 1);
     while (mock_queued(f.bucket) > 2 * PAGER_NODES - 1)
-        ;
+        sched_yield();
     assert_int_equal(mock_queued(f.bucket), 2 * PAGER_NODES - 1); /* one waits for its node */
     backend_set(f.upi, hold_writes, false);
     assert_int_equal(pager_sync(f.upi->pager, 1), 0);

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ext2/disk.h"
 #include "librt/thread.h"
+#include "mock/random.h"
 #include "server.h"
 
 #define NPAGES   8u
@@ -230,15 +230,6 @@ struct client {
     struct node *node;
     uint64_t random;
 };
-
-/* xorshift64* */
-static unsigned int random_below(uint64_t *state, unsigned int limit)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (unsigned int)(*state * 2685821657736338717u >> 33) % limit;
-}
 
 /* Append page by page, and sync now and then. */
 static void *client_run(void *arg)

@@ -9,12 +9,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ext2/disk.h"
 #include "librt/thread.h"
+#include "mock/random.h"
 #include "server.h"
 
 #define NCLIENTS  6u
@@ -337,20 +337,6 @@ static uint64_t seed;
 static uint64_t nrunning; /* atomically */
 static bool failing;      /* writes may fail */
 
-/* xorshift64* */
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 2685821657736338717u;
-}
-
-static unsigned int random_below(uint64_t *state, unsigned int limit)
-{
-    return (unsigned int)(random_next(state) >> 33) % limit;
-}
-
 /* What a client does: whenever its sync returns 0, what it has changed is on the disk. */
 static void *client_run(void *arg)
 {
@@ -395,7 +381,6 @@ static unsigned int clients_run(void (*meanwhile)(uint64_t *random))
 {
     uint64_t random = seed;
 
-    printf("# MACHBED_SEED=%" PRIu64 "\n", seed);
     clients_open();
     mock_set_jitter(true);
     nrunning = NCLIENTS;
@@ -447,8 +432,8 @@ int main(void)
         cmocka_unit_test(what_was_changed_before_a_sync_is_on_the_disk_behind_it),
         cmocka_unit_test(a_sync_on_a_failing_disk_returns_0_only_when_all_was_written),
     };
-    const char *text = getenv("MACHBED_SEED");
 
-    seed = text == NULL ? (uint64_t)time(NULL) * 1000003 + 1 : strtoull(text, NULL, 10);
+    seed = environment_number("MACHBED_SEED", (uint64_t)time(NULL) * 1000003 + 1);
+    print_message("# MACHBED_SEED=%" PRIu64 "\n", seed);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include "ext2/disk.h"
 #include "libpager/policy.h"
+#include "mock/random.h"
 #include "server.h"
 
 #define NFILES 4u
@@ -38,27 +39,6 @@ static uint64_t seed;
 static uint64_t nsteps;
 static struct file files[NFILES];
 static uint64_t nrunning; /* atomically */
-
-/* xorshift64* */
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 2685821657736338717u;
-}
-
-static size_t random_below(uint64_t *state, size_t limit)
-{
-    return (size_t)(random_next(state) >> 33) % limit;
-}
-
-static uint64_t environment_number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
 
 /* A place in a file of SIZE bytes: often at a block's or a page's edge. */
 static size_t random_place(uint64_t *random, size_t size)

@@ -7,10 +7,10 @@
  */
 #include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "fixture.h"
+#include "mock/random.h"
 
 #define NPAGES   ((size_t)96)
 #define NCLIENTS 2u
@@ -25,19 +25,6 @@ static struct {
 
 static uint64_t seed;
 static uint64_t nsteps;
-
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 2685821657736338717u;
-}
-
-static size_t random_below(uint64_t *state, size_t limit)
-{
-    return (size_t)(random_next(state) >> 33) % limit;
-}
 
 static bool stopped(void)
 {
@@ -151,11 +138,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_levels_at_once_go_on_and_lose_nothing),
     };
-    const char *text = getenv("MACHBED_SEED");
 
-    seed = text == NULL ? (uint64_t)time(NULL) : strtoull(text, NULL, 10);
-    text = getenv("MACHBED_STEPS");
-    nsteps = text == NULL ? 3000 : strtoull(text, NULL, 10);
+    seed = environment_number("MACHBED_SEED", (uint64_t)time(NULL));
+    nsteps = environment_number("MACHBED_STEPS", 3000);
     print_message("# MACHBED_SEED=%" PRIu64 " MACHBED_STEPS=%" PRIu64 "\n", seed, nsteps);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,11 +8,11 @@
  */
 #include <inttypes.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fixture.h"
+#include "mock/random.h"
 
 #define NPAGES   ((size_t)160)
 #define NOBJECTS 2u
@@ -22,27 +22,6 @@
 
 static uint64_t seed;
 static uint64_t nsteps;
-
-/* A generator of its own for each thread (xorshift64*). */
-static uint64_t random_next(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 2685821657736338717u;
-}
-
-static size_t random_below(uint64_t *state, size_t limit)
-{
-    return (size_t)(random_next(state) >> 33) % limit;
-}
-
-static uint64_t environment_number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
 
 static void random_policy(uint64_t *random)
 {

@@ -133,12 +133,17 @@ void memstore_report(const char *server)
     store_report(memstore.store, server, 0);
 }
 
-void memstore_hold(uint64_t sector, uint64_t nsectors, enum memstore_how how)
+static void memstore_mark(uint8_t *marks, uint64_t sector, uint64_t nsectors, enum memstore_how how)
 {
     pthread_mutex_lock(&memstore.lock);
     for (uint64_t i = sector; i < sector + nsectors; i++)
-        memstore.hold[i] |= (uint8_t)how;
+        marks[i] |= (uint8_t)how;
     pthread_mutex_unlock(&memstore.lock);
+}
+
+void memstore_hold(uint64_t sector, uint64_t nsectors, enum memstore_how how)
+{
+    memstore_mark(memstore.hold, sector, nsectors, how);
 }
 
 void memstore_await_held(unsigned int count)
@@ -165,11 +170,16 @@ void memstore_release(void)
     pthread_mutex_unlock(&memstore.lock);
 }
 
-void memstore_fail(uint64_t sector, uint64_t nsectors, enum memstore_how how, bool fail)
+void memstore_spoil(uint64_t sector, uint64_t nsectors, enum memstore_how how)
+{
+    memstore_mark(memstore.bad, sector, nsectors, how);
+}
+
+void memstore_repair(uint64_t sector, uint64_t nsectors, enum memstore_how how)
 {
     pthread_mutex_lock(&memstore.lock);
     for (uint64_t i = sector; i < sector + nsectors; i++)
-        memstore.bad[i] = (uint8_t)(fail ? memstore.bad[i] | how : memstore.bad[i] & ~how);
+        memstore.bad[i] &= (uint8_t)~how;
     pthread_mutex_unlock(&memstore.lock);
 }
 

@@ -43,7 +43,8 @@ void memstore_step(void);
 void memstore_release(void);
 
 /* Have reading or writing (HOW) any of these sectors fail, or work again. */
-void memstore_fail(uint64_t sector, uint64_t nsectors, enum memstore_how how, bool fail);
+void memstore_spoil(uint64_t sector, uint64_t nsectors, enum memstore_how how);
+void memstore_repair(uint64_t sector, uint64_t nsectors, enum memstore_how how);
 
 /* What is on the disk: BYTES from byte OFFSET on, copied to TO. */
 void memstore_look(uint64_t offset, void *to, size_t bytes);

@@ -46,16 +46,6 @@ static void page_do(void (*what)(uint64_t, uint64_t, enum memstore_how), struct 
              server_sectors_per_block(), MEMSTORE_WRITE);
 }
 
-static void spoil(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, true);
-}
-
-static void repair(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, false);
-}
-
 static bool file_is_written(struct node *node)
 {
     for (unsigned int page = 0; page < NPAGES; page++)
@@ -212,12 +202,12 @@ SERVER_TEST(an_error_of_write_behind_is_the_next_syncs, ALL_BLOCK_SIZES)
 {
     struct node *node = file_written();
 
-    page_do(spoil, node, 2);
+    page_do(memstore_spoil, node, 2);
     nodes_write_behind();
     for (unsigned int i = 0; i < PATIENCE && pager_get_error(node->pager, 2 * PAGE) == 0; i++)
         rt_sleep(1);
     check_equal(file_sync(node, true), EIO);
-    page_do(repair, node, 2);
+    page_do(memstore_repair, node, 2);
     client_sync(node);
     check(content_equals("file", bytes, sizeof(bytes)));
     node_deref(node);

@@ -56,16 +56,6 @@ static void block_do(void (*what)(uint64_t, uint64_t, enum memstore_how), uint32
     what((uint64_t)block * server_sectors_per_block(), server_sectors_per_block(), how);
 }
 
-static void spoil(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, true);
-}
-
-static void repair(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, false);
-}
-
 static unsigned int block_nwrites(uint32_t block)
 {
     return memstore_nwrites((uint64_t)block * server_sectors_per_block());
@@ -126,7 +116,7 @@ SERVER_TEST(a_metadata_block_that_cannot_be_read_is_an_error_and_is_not_written,
 
     client_evict(node, 0, 20 * block_size / PAGE);
     evict_block(indirect);
-    block_do(spoil, indirect, MEMSTORE_READ);
+    block_do(memstore_spoil, indirect, MEMSTORE_READ);
     memstore_forget();
     check_equal(file_read(node, 16 * block_size, &data, &length), EIO);
     check_equal(file_write(node, 20 * block_size, bytes, &length), EIO);
@@ -137,7 +127,7 @@ SERVER_TEST(a_metadata_block_that_cannot_be_read_is_an_error_and_is_not_written,
     check_ok(disk_sync());
     client_sync(node);
     check_equal(block_nwrites(indirect), 0);
-    block_do(repair, indirect, MEMSTORE_READ);
+    block_do(memstore_repair, indirect, MEMSTORE_READ);
     node_deref(node);
 }
 
@@ -150,11 +140,11 @@ SERVER_TEST(a_directory_that_cannot_be_read_is_an_error_of_the_lookup, ALL_BLOCK
     client_sync(node);
     content_blocks("/", &block, 1);
     evict_block(block);
-    block_do(spoil, block, MEMSTORE_READ);
+    block_do(memstore_spoil, block, MEMSTORE_READ);
     check_equal(path_lookup(server.root, "file", 0, 0, &found), EIO);
     client_write(node, 0, "data", 4);
     client_expect(node, 0, "data", 4);
-    block_do(repair, block, MEMSTORE_READ);
+    block_do(memstore_repair, block, MEMSTORE_READ);
     node_deref(node);
 }
 
@@ -167,9 +157,9 @@ SERVER_TEST(metadata_that_could_not_be_read_is_read_again_when_it_was_evicted, A
 
     client_evict(node, 0, 20 * block_size / PAGE);
     evict_block(indirect);
-    block_do(spoil, indirect, MEMSTORE_READ);
+    block_do(memstore_spoil, indirect, MEMSTORE_READ);
     check_equal(file_read(node, 16 * block_size, &data, &length), EIO);
-    block_do(repair, indirect, MEMSTORE_READ);
+    block_do(memstore_repair, indirect, MEMSTORE_READ);
     evict_block(indirect);
     client_expect(node, 0, bytes, 20 * block_size);
     client_write_fill(node, 20 * block_size, 5 * block_size, 1);
@@ -187,13 +177,13 @@ SERVER_TEST(metadata_that_cannot_be_written_is_an_error_of_the_sync_and_no_crash
     vm_address_t data;
 
     client_write_fill(node, 20 * block_size, block_size, 1); /* changes it */
-    block_do(spoil, indirect, MEMSTORE_WRITE);
+    block_do(memstore_spoil, indirect, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
     evict_block(indirect);
     client_evict(node, 0, 21 * block_size / PAGE + 1);
     (void)file_read(node, 16 * block_size, &data, &length); /* the server lives */
     client_expect(node, 0, bytes, 12 * block_size);
-    block_do(repair, indirect, MEMSTORE_WRITE);
+    block_do(memstore_repair, indirect, MEMSTORE_WRITE);
     client_sync(node); /* was told already */
     node_deref(node);
     (void)server_unmount();
@@ -209,9 +199,9 @@ SERVER_TEST(new_metadata_that_cannot_be_written_is_not_taken_for_zeros, ALL_BLOC
 
     client_write_fill(node, 0, 20 * block_size, 1);
     check_ok(node_sync_data(node, true));
-    memstore_fail(0, server.disk_size / STORE_SECTOR_BYTES, MEMSTORE_WRITE, true);
+    memstore_spoil(0, server.disk_size / STORE_SECTOR_BYTES, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
-    memstore_fail(0, server.disk_size / STORE_SECTOR_BYTES, MEMSTORE_WRITE, false);
+    memstore_repair(0, server.disk_size / STORE_SECTOR_BYTES, MEMSTORE_WRITE);
     client_evict(node, 0, 20 * block_size / PAGE);
     for (size_t page = 0; page < server.disk_size / PAGE; page++)
         mock_pageout(object, page);
@@ -226,9 +216,9 @@ SERVER_TEST(metadata_that_could_be_written_in_the_end_is_sound, ALL_BLOCK_SIZES)
     uint32_t indirect = file_create(&node, 20);
 
     client_write_fill(node, 20 * block_size, block_size, 1);
-    block_do(spoil, indirect, MEMSTORE_WRITE);
+    block_do(memstore_spoil, indirect, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
-    block_do(repair, indirect, MEMSTORE_WRITE);
+    block_do(memstore_repair, indirect, MEMSTORE_WRITE);
     client_write_fill(node, 21 * block_size, block_size, 1);
     client_sync(node);
     evict_block(indirect);

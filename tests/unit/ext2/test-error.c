@@ -18,10 +18,21 @@ static struct node *file_create(void)
     return node;
 }
 
-/* Make the page's first block fail, or work again. */
-static void fail_page(struct node *node, vm_size_t page, enum memstore_how how, bool fail)
+/* The first sector of a page. */
+static uint64_t page_sector(struct node *node, vm_size_t page)
 {
-    memstore_fail(server_sector(node, (uint32_t)(page * PAGE / server.block_size)), 1, how, fail);
+    return server_sector(node, (uint32_t)(page * PAGE / server.block_size));
+}
+
+/* Make the page's first block fail, or work again. */
+static void spoil_page(struct node *node, vm_size_t page, enum memstore_how how)
+{
+    memstore_spoil(page_sector(node, page), 1, how);
+}
+
+static void repair_page(struct node *node, vm_size_t page, enum memstore_how how)
+{
+    memstore_repair(page_sector(node, page), 1, how);
 }
 
 /* How many of the file's bytes the disk does not have. */
@@ -44,13 +55,13 @@ SERVER_TEST(a_write_error_reaches_each_sync_until_the_page_can_be_written, ALL_B
     client_sync(node);
     client_fill(bytes, 0, SIZE, 2);
     client_write(node, 0, bytes, SIZE);
-    fail_page(node, 5, MEMSTORE_WRITE, true);
+    spoil_page(node, 5, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
     check_equal(file_sync(node, true), EIO);
     check(count_missing(node) <= PAGE);
     client_expect(node, 0, bytes, SIZE); /* memory has it still */
 
-    fail_page(node, 5, MEMSTORE_WRITE, false);
+    repair_page(node, 5, MEMSTORE_WRITE);
     client_sync(node);
     check(content_equals("file", bytes, SIZE));
     node_deref(node);
@@ -62,7 +73,7 @@ SERVER_TEST(a_write_error_without_a_sync_reaches_the_next_one, ALL_BLOCK_SIZES)
     vm_size_t length = SIZE;
     vm_address_t data;
 
-    fail_page(node, 5, MEMSTORE_WRITE, true);
+    spoil_page(node, 5, MEMSTORE_WRITE);
     client_evict(node, 5, 1);
     mock_receiver_wait(mock_bucket(server_object(node)));
     client_expect(node, 0, bytes, 5 * PAGE);
@@ -72,7 +83,7 @@ SERVER_TEST(a_write_error_without_a_sync_reaches_the_next_one, ALL_BLOCK_SIZES)
     }
     check_equal(file_sync(node, false), 0);
     check_equal(file_sync(node, true), EIO);
-    fail_page(node, 5, MEMSTORE_WRITE, false);
+    repair_page(node, 5, MEMSTORE_WRITE);
     client_truncate(node, 0);
     node_deref(node);
 }
@@ -83,14 +94,14 @@ SERVER_TEST(a_write_error_survives_a_truncate, ALL_BLOCK_SIZES)
 
     client_sync(node);
     client_write(node, PAGE, bytes, PAGE);
-    fail_page(node, 1, MEMSTORE_WRITE, true);
+    spoil_page(node, 1, MEMSTORE_WRITE);
     client_evict(node, 1, 1);
     mock_receiver_wait(mock_bucket(server_object(node)));
     client_truncate(node, 3 * PAGE + 100);
     check_equal(file_sync(node, true), EIO);
     client_truncate(node, SIZE);
     client_expect(node, 3 * PAGE + 100, NULL, SIZE - 3 * PAGE - 100);
-    fail_page(node, 1, MEMSTORE_WRITE, false);
+    repair_page(node, 1, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), 0);
     client_truncate(node, 0);
     node_deref(node);
@@ -103,8 +114,7 @@ static void check_store_says(const char *keyword, struct node *node, vm_size_t p
     char line[128];
 
     snprintf(line, sizeof(line), "%s server=t device=%s sector=%llu sectors=%u times=%u", keyword,
-             MEMSTORE_NAME,
-             (unsigned long long)server_sector(node, (uint32_t)(page * PAGE / server.block_size)),
+             MEMSTORE_NAME, (unsigned long long)page_sector(node, page),
              (unsigned int)(npages * PAGE / STORE_SECTOR_BYTES), times);
     check_equal(mock_said(line), 1);
 }
@@ -116,7 +126,7 @@ SERVER_TEST(what_could_not_be_written_is_neither_counted_nor_claimed, 4096)
 
     client_sync(node);
     client_write(node, 0, bytes, SIZE);
-    fail_page(node, 5, MEMSTORE_WRITE, true);
+    spoil_page(node, 5, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
     memstore_report("t");
     check_store_says("claim", node, 0, 5, 2);
@@ -128,7 +138,7 @@ SERVER_TEST(what_could_not_be_written_is_neither_counted_nor_claimed, 4096)
     snprintf(line, sizeof(line), "layer=store_write class=file count=16 bytes=%zu",
              2 * (size_t)SIZE - PAGE);
     check_equal(mock_said(line), 1);
-    fail_page(node, 5, MEMSTORE_WRITE, false);
+    repair_page(node, 5, MEMSTORE_WRITE);
     node_deref(node);
 }
 
@@ -140,7 +150,7 @@ SERVER_TEST(a_read_error_is_the_readers_and_the_server_lives, ALL_BLOCK_SIZES)
 
     client_sync(node);
     client_evict(node, 0, SIZE / PAGE);
-    fail_page(node, 5, MEMSTORE_READ, true);
+    spoil_page(node, 5, MEMSTORE_READ);
     check_equal(file_read(node, 0, &data, &length), EIO);
     client_expect(node, 0, bytes, 5 * PAGE);
     client_expect(node, 6 * PAGE, bytes + 6 * PAGE, SIZE - 6 * PAGE);
@@ -148,7 +158,7 @@ SERVER_TEST(a_read_error_is_the_readers_and_the_server_lives, ALL_BLOCK_SIZES)
     check_equal(file_write(node, 5 * PAGE, bytes + 5 * PAGE, &length), EIO);
     check_equal(length, 0);
     client_sync(node);
-    fail_page(node, 5, MEMSTORE_READ, false);
+    repair_page(node, 5, MEMSTORE_READ);
     client_expect(node, 0, bytes, SIZE);
     client_sync(node);
     check(content_equals("file", bytes, SIZE));
@@ -162,12 +172,12 @@ SERVER_TEST(a_write_that_fails_in_the_middle_tells_how_far_it_got, ALL_BLOCK_SIZ
 
     client_sync(node);
     client_evict(node, 0, SIZE / PAGE);
-    fail_page(node, 5, MEMSTORE_READ, true);
+    spoil_page(node, 5, MEMSTORE_READ);
     client_fill(bytes, 0, SIZE, 2);
     check_ok(file_write(node, 0, bytes, &length));
     check_equal(length, 5 * PAGE);
     client_fill(bytes + 5 * PAGE, 5 * PAGE, SIZE - 5 * PAGE, 1);
-    fail_page(node, 5, MEMSTORE_READ, false);
+    repair_page(node, 5, MEMSTORE_READ);
     client_expect(node, 0, bytes, SIZE);
     node_deref(node);
 }
@@ -181,11 +191,11 @@ SERVER_TEST(a_mapped_client_gets_a_fault_where_the_disk_cannot_be_read, ALL_BLOC
 
     client_sync(node);
     client_evict(node, 0, SIZE / PAGE);
-    fail_page(node, 5, MEMSTORE_READ, true);
+    spoil_page(node, 5, MEMSTORE_READ);
     check_equal(rt_guard_copy(&byte, mapping + 5 * PAGE, 1, &done), EIO);
     check_ok(rt_guard_copy(&byte, mapping + 6 * PAGE, 1, &done));
     check_equal(byte, bytes[6 * PAGE]);
-    fail_page(node, 5, MEMSTORE_READ, false);
+    repair_page(node, 5, MEMSTORE_READ);
     check_ok(rt_guard_copy(&byte, mapping + 5 * PAGE, 1, &done));
     check_equal(byte, bytes[5 * PAGE]);
     client_unmap(mapping);
@@ -198,11 +208,11 @@ SERVER_TEST(a_truncate_that_must_read_a_bad_page_says_so_and_is_done, ALL_BLOCK_
 
     client_sync(node);
     client_evict(node, 0, SIZE / PAGE);
-    fail_page(node, 5, MEMSTORE_READ, true);
+    spoil_page(node, 5, MEMSTORE_READ);
     check_equal(file_truncate(node, 5 * PAGE + 100), EIO);
     check_equal(node->size, 5 * PAGE + 100);
     client_expect(node, 0, bytes, 5 * PAGE);
-    fail_page(node, 5, MEMSTORE_READ, false);
+    repair_page(node, 5, MEMSTORE_READ);
     client_expect(node, 0, bytes, 5 * PAGE + 100);
     node_deref(node);
 }
@@ -213,14 +223,14 @@ SERVER_TEST(zeros_that_cannot_be_written_are_an_error_of_the_sync, ALL_BLOCK_SIZ
     vm_size_t length = 4 * PAGE;
 
     check_equal(file_write(node, 0, mock_bad_memory(length), &length), EIO);
-    fail_page(node, 1, MEMSTORE_WRITE, true);
+    spoil_page(node, 1, MEMSTORE_WRITE);
     check_equal(file_sync(node, true), EIO);
     check_equal(file_sync(node, true), EIO); /* the disk shows old contents of others as yet */
     for (uint32_t i = 0; i < 4 * PAGE / block_size; i++)
         check_equal(server.disk[(uint64_t)server_block(node, i) * block_size],
                     i == PAGE / block_size ? SERVER_SOIL : 0);
     client_expect(node, 0, NULL, 4 * PAGE);
-    fail_page(node, 1, MEMSTORE_WRITE, false);
+    repair_page(node, 1, MEMSTORE_WRITE);
     client_sync(node);
     memset(bytes, 0, SIZE);
     check(content_equals("file", bytes, 4 * PAGE));

@@ -80,16 +80,6 @@ static void inode_page_do(void (*what)(uint64_t, uint64_t, enum memstore_how),
     what(page / STORE_SECTOR_BYTES, PAGE / STORE_SECTOR_BYTES, MEMSTORE_WRITE);
 }
 
-static void spoil(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, true);
-}
-
-static void repair(uint64_t sector, uint64_t nsectors, enum memstore_how how)
-{
-    memstore_fail(sector, nsectors, how, false);
-}
-
 /* --- Clients --------------------------------------------------------------------------------- */
 
 static void clients_open(void)
@@ -210,12 +200,12 @@ SERVER_TEST(a_failed_write_is_an_error_of_all_who_share_it, ALL_BLOCK_SIZES)
     client_change(&clients[0], 0751);
     first_begin();
     others_begin(0711);
-    inode_page_do(spoil, clients[0].node);
+    inode_page_do(memstore_spoil, clients[0].node);
     all_end();
     for (unsigned int i = 0; i < NCLIENTS; i++)
         check_equal(clients[i].error, EIO);
     check_equal(disk_sync(), EIO); /* it is tried again, and fails again */
-    inode_page_do(repair, clients[0].node);
+    inode_page_do(memstore_repair, clients[0].node);
     check_ok(disk_sync());
     for (unsigned int i = 1; i < NCLIENTS; i++)
         check_equal(mode_on_disk(clients[i].node), 0711);
@@ -228,7 +218,7 @@ SERVER_TEST(who_waits_for_the_next_sync_is_told_that_an_earlier_one_lost_its_pag
     clients_open();
     client_change(&clients[0], 0751);
     client_change(&clients[1], 0711);
-    inode_page_do(spoil, clients[0].node);
+    inode_page_do(memstore_spoil, clients[0].node);
     first_begin();
     client_begin(&clients[1]);
     rt_sleep(BRIEFLY);
@@ -237,7 +227,7 @@ SERVER_TEST(who_waits_for_the_next_sync_is_told_that_an_earlier_one_lost_its_pag
     client_end(&clients[1]);
     check_equal(clients[0].error, EIO);
     check_equal(clients[1].error, EIO);
-    inode_page_do(repair, clients[0].node);
+    inode_page_do(memstore_repair, clients[0].node);
     check_ok(disk_sync());
     check_equal(mode_on_disk(clients[0].node), 0751);
     check_equal(mode_on_disk(clients[1].node), 0711);
@@ -266,9 +256,9 @@ SERVER_TEST(an_error_of_write_behind_is_left_for_the_next_sync, ALL_BLOCK_SIZES)
 {
     clients_open();
     client_change(&clients[0], 0751);
-    inode_page_do(spoil, clients[0].node);
+    inode_page_do(memstore_spoil, clients[0].node);
     check(disk_write_behind());
-    inode_page_do(repair, clients[0].node);
+    inode_page_do(memstore_repair, clients[0].node);
     check(disk_write_behind());
     check_equal(mode_on_disk(clients[0].node), 0751);
     check_equal(disk_sync(), EIO);
@@ -373,7 +363,7 @@ static void meanwhile_pageout(uint64_t *random)
 /* or writing it fails now and then. */
 static void meanwhile_fail(uint64_t *random)
 {
-    inode_page_do(random_below(random, 3) == 0 ? spoil : repair, clients[0].node);
+    inode_page_do(random_below(random, 3) == 0 ? memstore_spoil : memstore_repair, clients[0].node);
 }
 
 /* How many writes of the inode table there were; more than one a sync is too many. */
@@ -411,7 +401,7 @@ SERVER_TEST(a_sync_on_a_failing_disk_returns_0_only_when_all_was_written, ALL_BL
 {
     failing = true;
     clients_run(meanwhile_fail);
-    inode_page_do(repair, clients[0].node);
+    inode_page_do(memstore_repair, clients[0].node);
     (void)disk_sync();
     check_ok(disk_sync());
     clients_close();

@@ -146,72 +146,78 @@ static void grow(struct node *node, vm_size_t length)
     check_equal(got, length);
 }
 
-SERVER_TEST(what_was_returned_before_a_truncate_and_not_received_is_dropped, ALL_BLOCK_SIZES)
-{
-    struct node *node = file_create("file", SIZE, 1);
-    struct node *other = client_open("other");
-    struct port_bucket *bucket = mock_bucket(server_object(node));
+/* All pages of a file, whose last ones another file may get. */
+struct returned {
+    struct node *node;
+    struct node *other;
     struct snapshot snapshot;
     uint32_t nfree;
+};
 
+static void returned_begin(struct returned *returned)
+{
+    returned->node = file_create("file", SIZE, 1);
+    returned->other = client_open("other");
     leave_no_space();
-    snapshot_take(&snapshot, node);
-    nfree = server_nblocks_free();
-    mock_receiver_hold(bucket, true);
-    client_evict(node, 0, SIZE / PAGE);
-    truncation_begin(node, 2 * PAGE);
-    while (server_nblocks_free() < nfree + (SIZE - 2 * PAGE) / block_size)
-        rt_sleep(1);
-    grow(other, SIZE - 4 * PAGE);
-    check(snapshot_shares(&snapshot, 2 * PAGE / block_size, other, 4));
-    mock_receiver_hold(bucket, false);
-    truncation_end();
-    snapshot_check(&snapshot, 2 * PAGE / block_size);
+    snapshot_take(&returned->snapshot, returned->node);
+    returned->nfree = server_nblocks_free();
+}
 
-    client_fill(bytes, 0, SIZE - 4 * PAGE, 2);
-    client_write(other, 0, bytes, SIZE - 4 * PAGE);
-    client_sync(node);
-    client_sync(other);
-    check_stored("file", 2 * PAGE, 1);
-    check_stored("other", SIZE - 4 * PAGE, 2);
-    snapshot_drop(&snapshot);
-    node_deref(node);
-    node_deref(other);
+/* With returns of pages behind KEPT on their way, truncate to that, and give the blocks away. */
+static void returned_cut(struct returned *returned, vm_size_t kept)
+{
+    uint32_t first = (uint32_t)(kept / server.block_size);
+
+    truncation_begin(returned->node, kept);
+    while (server_nblocks_free() < returned->nfree + (SIZE - kept) / server.block_size)
+        rt_sleep(1);
+    grow(returned->other, SIZE - 2 * kept);
+    check(snapshot_shares(&returned->snapshot, first, returned->other, 4));
+}
+
+/* The returns have been let go: they were not written. */
+static void returned_end(struct returned *returned, vm_size_t kept)
+{
+    truncation_end();
+    snapshot_check(&returned->snapshot, (uint32_t)(kept / server.block_size));
+    client_fill(bytes, 0, SIZE - 2 * kept, 2);
+    client_write(returned->other, 0, bytes, SIZE - 2 * kept);
+    client_sync(returned->node);
+    client_sync(returned->other);
+    check_stored("file", kept, 1);
+    check_stored("other", SIZE - 2 * kept, 2);
+    snapshot_drop(&returned->snapshot);
+    node_deref(returned->node);
+    node_deref(returned->other);
+}
+
+SERVER_TEST(what_was_returned_before_a_truncate_and_not_received_is_dropped, ALL_BLOCK_SIZES)
+{
+    struct port_bucket *bucket;
+    struct returned returned;
+
+    returned_begin(&returned);
+    bucket = mock_bucket(server_object(returned.node));
+    mock_receiver_hold(bucket, true);
+    client_evict(returned.node, 0, SIZE / PAGE);
+    returned_cut(&returned, 2 * PAGE);
+    mock_receiver_hold(bucket, false);
+    returned_end(&returned, 2 * PAGE);
 }
 
 SERVER_TEST(what_was_returned_before_a_truncate_and_is_queued_is_dropped, ALL_BLOCK_SIZES)
 {
-    struct node *node = file_create("file", SIZE, 1);
-    struct node *other = client_open("other");
-    struct snapshot snapshot;
-    uint32_t nfree;
+    struct returned returned;
 
-    leave_no_space();
-    snapshot_take(&snapshot, node);
-    nfree = server_nblocks_free();
-    hold_blocks(node, 0, 1, MEMSTORE_WRITE);
-    client_evict(node, 0, 1);
+    returned_begin(&returned);
+    hold_blocks(returned.node, 0, 1, MEMSTORE_WRITE);
+    client_evict(returned.node, 0, 1);
     memstore_await_held(1);
-    client_evict(node, 4, SIZE / PAGE - 4); /* behind the write that is held */
-    mock_receiver_wait(mock_bucket(server_object(node)));
-    truncation_begin(node, 2 * PAGE);
-    while (server_nblocks_free() < nfree + (SIZE - 2 * PAGE) / block_size)
-        rt_sleep(1);
-    grow(other, SIZE - 4 * PAGE);
-    check(snapshot_shares(&snapshot, 2 * PAGE / block_size, other, 4));
+    client_evict(returned.node, 4, SIZE / PAGE - 4); /* behind the write that is held */
+    mock_receiver_wait(mock_bucket(server_object(returned.node)));
+    returned_cut(&returned, 2 * PAGE);
     memstore_release();
-    truncation_end();
-    snapshot_check(&snapshot, 2 * PAGE / block_size);
-
-    client_fill(bytes, 0, SIZE - 4 * PAGE, 2);
-    client_write(other, 0, bytes, SIZE - 4 * PAGE);
-    client_sync(node);
-    client_sync(other);
-    check_stored("file", 2 * PAGE, 1);
-    check_stored("other", SIZE - 4 * PAGE, 2);
-    snapshot_drop(&snapshot);
-    node_deref(node);
-    node_deref(other);
+    returned_end(&returned, 2 * PAGE);
 }
 
 /* With I/O behind SIZE in flight and held, truncate to SIZE. */

@@ -2,23 +2,7 @@
 /* What is easily taken for kin and is not, and what rows make of crowds. */
 #include "kin.h"
 #include "run-test.h"
-#include "synth.h"
-
-static struct synth synth;
-
-static int setup(void **state)
-{
-    (void)state;
-    synth_begin(&synth);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    synth_end(&synth);
-    return 0;
-}
+#include "synth-test.h"
 
 /* An io_write of 64 KiB at 0 of object 7, or a return of it. */
 static void io_write(uint64_t t, unsigned request)
@@ -212,8 +196,6 @@ static void crowds_are_counted_and_cut(void **state)
     assert_contains(text, "    store_write 50 ");
     assert_contains(text, "\nown times of what is shown: ");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

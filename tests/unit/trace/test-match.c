@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run-test.h"
-#include "synth.h"
-
-static struct synth synth;
-
-static int setup(void **state)
-{
-    (void)state;
-    synth_begin(&synth);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    synth_end(&synth);
-    return 0;
-}
+#include "synth-test.h"
 
 static void load(uint64_t events)
 {
@@ -261,8 +245,6 @@ static void lengths_that_no_disk_has_are_no_harm(void **state)
     load(2);
     assert_int_equal(synth.record.count, 2);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

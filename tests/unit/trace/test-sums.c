@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run-test.h"
 #include "sums.h"
-#include "synth.h"
+#include "synth-test.h"
 
 #define WRITES 10u
-
-static struct synth synth;
-
-static int setup(void **state)
-{
-    (void)state;
-    synth_begin(&synth);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    synth_end(&synth);
-    return 0;
-}
 
 /* WRITES returns of 32 KiB, each with its write, but for those from HERE on. */
 static void write_out(unsigned here)
@@ -311,8 +295,6 @@ static void a_log_without_events_is_not_usable(void **state)
     assert_contains(synth.failure.reason,
                     "holds no events; was the run made with TRACE=text or TRACE=ctf?");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

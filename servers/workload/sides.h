@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Side jobs: further sections of the job's file. Each is a client in a thread of its own that does one
- * thing again and again, while the job writes its bytes out, and then ends.
+ * Side jobs: further sections of the job's file. Each is a client in a thread of its own that does
+ * one thing again and again, while the job writes its bytes out, and then ends.
  */
 #ifndef WORKLOAD_SIDES_H
 #define WORKLOAD_SIDES_H

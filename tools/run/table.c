@@ -161,10 +161,9 @@ static bool table_row_make(struct table_row *row, const struct boot *boot, unsig
     } else {
         row->layer = part == TABLE_ALL ? layer_kind_name((enum layer_kind)kind) : parts[part];
         row->counts = table_part_counts(boot, kind, part);
-        row->microseconds =
-            layer_kind_is_write((enum layer_kind)kind) && part != TABLE_META
-                ? table_write_time(boot)
-                : 0;
+        row->microseconds = layer_kind_is_write((enum layer_kind)kind) && part != TABLE_META
+                                ? table_write_time(boot)
+                                : 0;
     }
     return row->counts.count != 0;
 }

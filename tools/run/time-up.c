@@ -7,8 +7,8 @@
 
 #include "machine.h"
 
-/* startup looks once a second, of its own; on a machine that is busy with others that is not one of ours.
-   A report that has begun may take its time, but not for ever. */
+/* startup looks once a second, of its own; on a machine that is busy with others that is not one of
+   ours. A report that has begun may take its time, but not for ever. */
 #define TIME_UP_ANSWER_MS 10000u
 #define TIME_UP_REPORT_MS 60000u
 

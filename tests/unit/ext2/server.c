@@ -16,8 +16,8 @@
 #define SERVER_BYTES        ((uint64_t)4 << 20)
 #define SERVER_DISK_WORKERS 2u
 #define SERVER_FILE_WORKERS 4u
-#define SERVER_HANGS        300u  /* seconds, after which a test hangs */
-#define SERVER_LEAVES       60000u/* ms, after which memory was left behind */
+#define SERVER_HANGS        300u   /* seconds, after which a test hangs */
+#define SERVER_LEAVES       60000u /* ms, after which memory was left behind */
 
 struct server server;
 

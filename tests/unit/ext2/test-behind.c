@@ -14,7 +14,7 @@
 
 #define NPAGES   8u
 #define NCLIENTS 4u
-#define NSTEPS   40u /* of each client: pages that it appends */
+#define NSTEPS   40u    /* of each client: pages that it appends */
 #define PATIENCE 60000u /* ms for what takes one */
 
 static uint8_t bytes[NPAGES * PAGE];

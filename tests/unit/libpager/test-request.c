@@ -372,7 +372,8 @@ static void client_that_goes_while_its_page_is_read_leaves_nothing_behind(void *
     backend_set_value(f.upi, 1, 55);
     backend_set(f.upi, hold_reads, true);
     mock_touch(f.object, 1);
-    backend_await(f.upi, nwaiting_reads, 1); /* or one worker takes both, and reads one after the other */
+    /* Or one worker takes both, and reads one after the other. */
+    backend_await(f.upi, nwaiting_reads, 1);
     mock_touch(f.object, 2);
     backend_await(f.upi, nwaiting_reads, 2);
     mock_unmap(f.object);

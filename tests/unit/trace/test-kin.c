@@ -48,7 +48,7 @@ static void assert_children(uint64_t request, const uint64_t *requests)
     size_t count = 0;
 
     kin_children(&synth.record, place(request), &children);
-    for (; requests[count] != 0 && count < children.count; count++)
+    for (; count < children.count && requests[count] != 0; count++)
         assert_int_equal(synth.record.events[children.at[count]].req, requests[count]);
     assert_int_equal(requests[count], 0);
     assert_int_equal(children.count, count);

@@ -271,8 +271,9 @@ static void a_rate_is_over_the_time_in_which_a_sync_went_on(void **state)
                     "srv=workload thr=main req=%u off=0 len=0 what=sync res=0", i + 1);
     synth_close(&synth, 2 * WRITES, 0);
     assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
-    assert_contains(synth_view(&synth, view_summary, 0, NULL),
-                    "\nstore_write  page            10       327,680    32,768    32,768      2.2 ");
+    assert_contains(
+        synth_view(&synth, view_summary, 0, NULL),
+        "\nstore_write  page            10       327,680    32,768    32,768      2.2 ");
 }
 
 static void what_was_written_outside_of_syncs_has_no_rate(void **state)
@@ -283,8 +284,9 @@ static void what_was_written_outside_of_syncs_has_no_rate(void **state)
                 "srv=workload thr=main req=1 off=0 len=0 what=sync res=0");
     synth_close(&synth, 2 * WRITES, 0);
     assert_int_equal(synth_load(&synth), STATUS_SUCCESS);
-    assert_contains(synth_view(&synth, view_summary, 0, NULL),
-                    "\nstore_write  page            10       327,680    32,768    32,768        - ");
+    assert_contains(
+        synth_view(&synth, view_summary, 0, NULL),
+        "\nstore_write  page            10       327,680    32,768    32,768        - ");
 }
 
 static void a_log_without_events_is_not_usable(void **state)

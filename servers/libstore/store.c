@@ -62,7 +62,7 @@ static bool store_holds(const struct store *store, uint64_t sector, vm_size_t by
            nsectors <= store->geometry.nsectors - sector;
 }
 
-/* What a call of the store is in the trace. */
+/* What a call of the store, or a part of one, is in the trace. */
 static void store_trace(uint64_t start, enum trace_kind kind, enum rt_class class, uint64_t sector,
                         vm_size_t bytes, error_t error)
 {
@@ -74,6 +74,17 @@ static void store_trace(uint64_t start, enum trace_kind kind, enum rt_class clas
                                         .sector = sector,
                                         .length = bytes,
                                         .result = (uint8_t)error});
+}
+
+/* A write is recorded as it is counted: what was written, and by itself what was not. */
+static void store_trace_write(uint64_t start, enum rt_class class, uint64_t sector, vm_size_t bytes,
+                              vm_size_t written, error_t error)
+{
+    if (written > 0)
+        store_trace(start, TRACE_STORE_WRITE, class, sector, written, 0);
+    if (written < bytes)
+        store_trace(start, TRACE_STORE_WRITE, class, sector + written / STORE_SECTOR_BYTES,
+                    bytes - written, error);
 }
 
 error_t store_read(struct store *store, enum rt_class class, uint64_t sector, vm_size_t bytes,
@@ -170,7 +181,7 @@ error_t store_write(struct store *store, enum rt_class class, uint64_t sector, v
         return error;
     error = store_write_apart(store, rounding, sector, data, bytes, written);
     store_count_write(store, class, sector, bytes, *written);
-    store_trace(start, TRACE_STORE_WRITE, class, sector, bytes, error);
+    store_trace_write(start, class, sector, bytes, *written, error);
     return error;
 }
 

@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Machbed;
+use MachbedTrace;
 use Test::More;
 
 use constant PAGE_SECTORS => 8;
@@ -56,11 +57,13 @@ ends_with($run, 0, '1 boot, every check passed', 'without a fault all is well');
 is($run->{result}{machine}{fail_sector}, undef, 'and the result says that there was none');
 my $bad = sector_of($run, $in_file);
 
-$run = run_make('file', @quick, "FAIL_SECTOR=$bad", 'POLICY=' . join(',', @policies));
+$run = run_make('file', @quick, "FAIL_SECTOR=$bad", 'TRACE=text', 'POLICY=' . join(',', @policies));
 ends_with($run, 99, 'policy page: sync: EIO', 'a file with a bad sector ends with 99');
 is($run->{result}{machine}{fail_sector}, $bad, 'the result says which sector failed');
 like($run->{text}, qr/^fault: sector @{[commas($bad)]} of the disk fails$/m, 'so does the table');
 lost_one_page("file, $_", boot_of($run, $_), 1 << 20, 'fsck') for @policies;
+shows('the trace counts as the servers do: without what failed', 0,
+    ['^machbed: status 0: the trace and result.json agree in \\d+ numbers$'], "NAME=$run->{name}");
 
 # Partition 2 begins behind the first, which has 512 MiB; an object is at its start.
 $run = run_make('object', @quick, 'FAIL_SECTOR=' . (2048 + (1 << 20) + $in_file),

@@ -60,6 +60,8 @@ static void sums_guest_add(struct sums *sums, const struct event *event)
 {
     struct sums_server *server = sums_server_get(sums, event->srv);
 
+    if (event->kind == EVENT_STORE_WRITE && event->res != 0)
+        return; /* what was not written no server counts */
     if (event->kind == EVENT_STORE_WRITE && event->cls == LAYER_FILE && event->t > sums->sync_end)
         sums->written_outside = true;
     for (unsigned i = 0; server != NULL && i < LAYER_GUEST_KINDS; i++) {

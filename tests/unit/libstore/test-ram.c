@@ -12,6 +12,7 @@
 #include "libstore/ram.h"
 #include "mock/kernel.h"
 #include "mock/rt.h"
+#include "mock/trace.h"
 #include "physical.h"
 
 #define SECTORS 8192u /* of most stores here: 4 MiB */
@@ -202,6 +203,25 @@ static void without_memory_a_write_fails_and_what_is_there_stays(void **state)
     free(data);
 }
 
+static void a_write_that_fails_half_way_is_recorded_as_it_is_counted(void **state)
+{
+    uint8_t *data = calloc(256, RAM_BLOCK_BYTES);
+    struct mock_trace_count events;
+
+    (void)state;
+    make_store(1);
+    mock_trace_reset();
+    assert_int_equal(write_at(0, data, 256 * RAM_BLOCK_BYTES), ENOSPC);
+    store_report(store, "t", 0);
+    assert_int_equal(mock_said("layer=store_write class=file count=1 bytes=1044480"), 1);
+    assert_int_equal(mock_said("failed server=t device=ram0s1 sector=2040 sectors=8 times=1"), 1);
+    events = mock_trace_count(TRACE_STORE_WRITE, RT_CLASS_FILE);
+    assert_int_equal(events.count, 1);
+    assert_int_equal(events.bytes, 255 * RAM_BLOCK_BYTES);
+    assert_int_equal(events.failed_bytes, RAM_BLOCK_BYTES);
+    free(data);
+}
+
 static void a_store_may_end_within_a_block(void **state)
 {
     struct ram *made;
@@ -294,6 +314,8 @@ int main(void)
         cmocka_unit_test_teardown(a_sector_takes_one_block_and_the_rest_of_that_is_zeros, teardown),
         cmocka_unit_test_teardown(a_block_that_is_written_again_takes_no_more, teardown),
         cmocka_unit_test_teardown(without_memory_a_write_fails_and_what_is_there_stays, teardown),
+        cmocka_unit_test_teardown(a_write_that_fails_half_way_is_recorded_as_it_is_counted,
+                                  teardown),
         cmocka_unit_test_teardown(a_store_may_end_within_a_block, teardown),
         cmocka_unit_test_teardown(an_image_is_in_the_store_that_is_made_of_it, teardown),
         cmocka_unit_test_teardown(an_image_of_nothing_is_no_store, teardown),

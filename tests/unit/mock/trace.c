@@ -29,6 +29,10 @@ void trace_end(const struct trace_event *event)
 {
     struct mock_trace_count *count = &mock_trace_counts[event->kind][event->class];
 
+    if (event->result != 0) {
+        __atomic_add_fetch(&count->failed_bytes, event->length, __ATOMIC_RELAXED);
+        return;
+    }
     __atomic_add_fetch(&count->count, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&count->bytes, event->length, __ATOMIC_RELAXED);
 }
@@ -40,6 +44,7 @@ struct mock_trace_count mock_trace_count(enum trace_kind kind, enum rt_class cla
     return (struct mock_trace_count){
         .count = __atomic_load_n(&count->count, __ATOMIC_RELAXED),
         .bytes = __atomic_load_n(&count->bytes, __ATOMIC_RELAXED),
+        .failed_bytes = __atomic_load_n(&count->failed_bytes, __ATOMIC_RELAXED),
     };
 }
 
@@ -49,5 +54,6 @@ void mock_trace_reset(void)
         for (unsigned int class = 0; class < RT_CLASS_COUNT; class ++) {
             __atomic_store_n(&mock_trace_counts[kind][class].count, 0, __ATOMIC_RELAXED);
             __atomic_store_n(&mock_trace_counts[kind][class].bytes, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&mock_trace_counts[kind][class].failed_bytes, 0, __ATOMIC_RELAXED);
         }
 }

@@ -5,9 +5,11 @@
 
 #include "libtrace/trace.h"
 
+/* Of events with result 0; those with an error are counted apart. */
 struct mock_trace_count {
     uint64_t count;
     uint64_t bytes; /* sum of the events' lengths */
+    uint64_t failed_bytes;
 };
 
 /* What was recorded of KIND and CLASS since the last mock_trace_reset. => any thread. */

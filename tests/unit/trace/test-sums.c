@@ -202,6 +202,17 @@ static void without_a_result_there_is_nothing_to_compare(void **state)
     assert_summary(STATUS_SUCCESS, "a part of the trace is not there to compare");
 }
 
+static void a_write_that_failed_is_not_counted(void **state)
+{
+    (void)state;
+    write_out(WRITES);
+    count_all();
+    synth_event(&synth, 2000000000, 1000000, "store_write",
+                "srv=pager thr=w req=200 by=0 len=32768 sec=9999 cls=file res=5");
+    synth_close(&synth, 2 * WRITES + 1, 0);
+    assert_summary(STATUS_SUCCESS, "agree in 56 numbers\n");
+}
+
 static void a_write_that_the_disk_did_not_get_is_a_difference(void **state)
 {
     (void)state;
@@ -314,6 +325,7 @@ int main(void)
         TEST(a_write_of_the_disk_in_the_wrong_class_is_a_difference),
         TEST(blocks_that_hold_both_classes_have_no_class),
         TEST(without_a_result_there_is_nothing_to_compare),
+        TEST(a_write_that_failed_is_not_counted),
         TEST(a_write_that_the_disk_did_not_get_is_a_difference),
         TEST(a_store_without_a_disk_asks_none),
         TEST(a_trace_of_the_disk_that_is_damaged_is_not_compared),

@@ -80,7 +80,7 @@ static bool pager_borrow_drops(struct pager *pager, vm_offset_t offset, vm_size_
 
 bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length)
 {
-    return pager->borrows && pager->nreplying == 0 &&
+    return pager->borrows && pager->replies == NULL &&
            (!pager_borrow_drops(pager, offset, length) || pager_memory_is_short());
 }
 

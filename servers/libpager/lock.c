@@ -23,6 +23,11 @@
  *    while it is.
  * 4. It is precious and evicted: it comes back as clean, though the store does not have it. So it
  *    is written, whatever the map says.
+ *
+ * A flush says that what the store has now counts. The kernel drops the pages that it has; but one
+ * may be on its way to it, or about to be sent, as it was read or returned before. So a flush
+ * begins when none of its pages is on its way, and whoever waits for one is answered from the store
+ * again.
  */
 #include "libpager/private.h"
 
@@ -174,6 +179,16 @@ bool pager_windows_borrowing(struct pager *pager, vm_offset_t offset, vm_size_t 
     return false;
 }
 
+bool pager_windows_dropping(struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    struct pager_window *window;
+
+    for (window = pager->windows; window != NULL; window = window->next)
+        if (window->drops && !window->completed && pager_window_overlaps(window, offset, length))
+            return true;
+    return false;
+}
+
 bool pager_windows_hold(struct pager *pager, vm_offset_t offset, vm_size_t length)
 {
     return pager_windows_copying(pager, offset, length) ||
@@ -232,6 +247,22 @@ static void pager_window_wait(struct pager *pager, struct pager_window *window)
         rt_cond_wait(&pager->changed, &level->lock);
 }
 
+/* The store's data of WINDOW's pages counts from now on: what is being read of them is older, and
+   so is what was returned. => level locked; none of them is on its way. */
+static void pager_window_outdate(struct pager *pager, const struct pager_window *window)
+{
+    struct pager_page *page;
+
+    for (vm_size_t done = 0; done < window->length; done += vm_page_size) {
+        page = pager_page_lookup(pager, window->offset + done);
+        if (page == NULL)
+            return;
+        page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+        if (page->npending > 0)
+            page->flags |= PAGER_PAGE_FREED;
+    }
+}
+
 /* Wait until it is WINDOW's turn, and decide how to return its pages. => level locked, but not all
    the time. */
 static void pager_window_begin(struct pager *pager, struct pager_window *window,
@@ -239,9 +270,13 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
 {
     bool stays = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
 
+    window->drops = range->should_return == MEMORY_OBJECT_RETURN_NONE;
     while (pager_window_blocked(pager, window) ||
+           (window->drops && pager_replies_overlap(pager, window->offset, window->length)) ||
            (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
         rt_cond_wait(&pager->changed, &pager->level->lock);
+    if (window->drops)
+        pager_window_outdate(pager, window);
     window->borrows =
         stays && !range->undisturbed && pager_borrow_allowed(pager, window->offset, window->length);
     window->copies = stays && !window->borrows;

@@ -135,8 +135,9 @@ error_t pager_sync_some(struct pager *pager, vm_address_t start, vm_size_t len, 
 bool pager_write_behind(struct pager *pager);
 
 /*
- * Drop the kernel's copy without writing it out: from now on the store's data counts, and errors
- * of earlier write-outs of these pages are forgotten (pager_get_error).
+ * Drop the kernel's copy without writing it out: from now on the store's data counts, also for who
+ * has asked for such a page before, and errors of earlier write-outs of these pages are forgotten
+ * (pager_get_error).
  * => as pager_sync.
  */
 error_t pager_flush(struct pager *pager, int wait);

@@ -56,7 +56,7 @@ struct pager_request {
     vm_prot_t access; /* requests */
     uint64_t start;   /* cycles, when it was received; 0: not recorded */
     uint32_t number;  /* in the trace */
-    bool replying;    /* a request: its answer is on its way, and counted in pager->nreplying */
+    bool replying;    /* a request: its answer is on its way, and it is in pager->replies */
     uint8_t result;   /* errno value */
 
     /* Returns; in a request, `data` is the page that answers it. */
@@ -66,6 +66,7 @@ struct pager_request {
     vm_size_t data_length;         /* as it came */
     uint64_t sequence;             /* the pager's n-th return */
     struct pager_request *pending; /* the next return that was received and is not completed */
+    struct pager_request *reply;   /* the next request in pager->replies */
     bool dirty;
     bool kernel_copy;
     bool stored;    /* the store has all of it already */
@@ -90,7 +91,7 @@ struct pager_lane {
 };
 
 enum pager_page_flags {
-    /* Asked for; cleared by the answer, or by a return that overtook the request. */
+    /* Asked for; cleared by the answer, or by a return or a flush that overtook the request. */
     PAGER_PAGE_REQUESTED = 0x01,
     /* The store has what the kernel has, unless that is dirty. */
     PAGER_PAGE_STORED = 0x02,
@@ -102,7 +103,7 @@ enum pager_page_flags {
     PAGER_PAGE_SUPPLIED = 0x10,
     /* It was returned for good while there might be such a copy, and not supplied since. */
     PAGER_PAGE_GONE = 0x20,
-    /* Pending, and its eviction has been notified: its data is history. */
+    /* Pending, and its eviction has been notified, or it was flushed: its data is history. */
     PAGER_PAGE_FREED = 0x40,
     /* Pending, and the kernel gets it back when it is written. */
     PAGER_PAGE_BORROWED = 0x80,
@@ -133,6 +134,7 @@ struct pager_window {
     size_t nleft;       /* completed: returns up to it, of pages of the window, that are not */
     bool copies;        /* the kernel keeps what it returns */
     bool borrows;       /* it gets back what it returns */
+    bool drops;         /* it returns nothing */
     bool completed;
     void *storage; /* null, or itself: nobody waits, and completion frees it */
 };
@@ -172,9 +174,9 @@ struct pager {
     struct pager_kept *kept; /* their data, as far as there was room */
 
     struct pager_window *windows;
-    struct pager_giving *givings; /* pages that are being given back just now */
-    unsigned int nunconfirmed;    /* give-backs that the kernel has not confirmed */
-    unsigned int nreplying;       /* pages that were read and are being supplied */
+    struct pager_giving *givings;  /* pages that are being given back just now */
+    unsigned int nunconfirmed;     /* give-backs that the kernel has not confirmed */
+    struct pager_request *replies; /* requests whose answer is settled and on its way */
 
     /* Writing (write.c). */
     unsigned int nwriters_most; /* workers at a time */
@@ -320,6 +322,13 @@ bool pager_return_has(struct pager *pager, const struct pager_request *returned,
 /* RETURNED, a node, has been written as far as it could be. => nothing locked. */
 void pager_return_complete(struct pager *pager, struct pager_request *returned);
 
+/* What REQUEST is answered is settled: it is on its way until pager_request_done. => level locked.
+ */
+void pager_request_reply(struct pager *pager, struct pager_request *request);
+
+/* Whether an answer to a request for a page of this range is on its way. => level locked. */
+bool pager_replies_overlap(const struct pager *pager, vm_offset_t offset, vm_size_t length);
+
 /* REQUEST has been answered: record that, and free it. => nothing locked. */
 void pager_request_done(struct pager *pager, struct pager_request *request);
 
@@ -384,6 +393,9 @@ bool pager_windows_hold(struct pager *pager, vm_offset_t offset, vm_size_t lengt
 
 /* Whether the kernel may have copies of pages of this range that it has not sent yet. */
 bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Whether pages of this range are being flushed: what is received of them was sent before. */
+bool pager_windows_dropping(struct pager *pager, vm_offset_t offset, vm_size_t length);
 
 /* The kernel has gone: nothing that was asked will be answered. */
 void pager_windows_abandon(struct pager *pager);

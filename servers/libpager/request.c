@@ -6,8 +6,8 @@
  * (lock.c), goes to pager->waiting until that has ended; a return that is completed answers it
  * (return.c). Others are served by a worker. While it reads, the page may become resident without
  * our answer (pager_offer_page), be changed and come back: what was read is older than that then.
- * So receiving a return clears PAGER_PAGE_REQUESTED, and a reader that finds it cleared starts
- * over.
+ * So receiving a return clears PAGER_PAGE_REQUESTED, as a flush does, and a reader that finds it
+ * cleared starts over.
  */
 #include "libpager/private.h"
 
@@ -15,13 +15,40 @@
 
 #include "memory_object_server.h"
 
+void pager_request_reply(struct pager *pager, struct pager_request *request)
+{
+    request->replying = true;
+    request->reply = pager->replies;
+    pager->replies = request;
+}
+
+/* REQUEST's answer has reached the kernel. => level locked. */
+static void pager_reply_end(struct pager *pager, const struct pager_request *request)
+{
+    struct pager_request **link = &pager->replies;
+
+    while (*link != request)
+        link = &(*link)->reply;
+    *link = request->reply;
+    rt_cond_broadcast(&pager->changed);
+}
+
+bool pager_replies_overlap(const struct pager *pager, vm_offset_t offset, vm_size_t length)
+{
+    const struct pager_request *request = pager->replies;
+
+    while (request != NULL && request->offset - offset >= length)
+        request = request->reply;
+    return request != NULL;
+}
+
 void pager_request_done(struct pager *pager, struct pager_request *request)
 {
     pager_request_trace(pager, request);
     pager_right_drop(request->control);
     rt_mutex_lock(&pager->level->lock);
     if (request->replying)
-        pager->nreplying--;
+        pager_reply_end(pager, request);
     pager_request_free(pager, request);
 }
 
@@ -164,6 +191,8 @@ static error_t pager_read_veto(struct pager *pager, const struct pager_request *
     }
     if ((page->flags & PAGER_PAGE_STALE) != 0)
         error = page->error;
+    if (pager_extent_clip(pager, request->offset, request->length) == 0)
+        error = EFAULT; /* the object has become shorter since the request was received */
     rt_mutex_unlock(&pager->level->lock);
     return error;
 }
@@ -180,8 +209,7 @@ static bool pager_read_note(struct pager *pager, struct pager_request *request, 
     page = pager_page_lookup(pager, request->offset);
     current = (page->flags & PAGER_PAGE_REQUESTED) != 0 && !pager_read_waits(pager, request);
     if (current) {
-        pager->nreplying++;
-        request->replying = true;
+        pager_request_reply(pager, request);
         page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
         if (error == 0)
             pager_page_supply(page);

@@ -59,12 +59,15 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
     struct pager_page *page = pager_page_lookup(pager, request->offset);
     struct pager_page *end = page + request->length / vm_page_size;
     bool copying = pager_windows_copying(pager, request->offset, request->length);
+    bool dropping = pager_windows_dropping(pager, request->offset, request->length);
 
     request->stored = !dirty;
     request->borrowed = pager_borrows(pager, request);
     for (; page < end; page++) {
         if (dirty)
             page->flags &= (uint8_t)~PAGER_PAGE_STORED;
+        if (dropping)
+            page->flags |= PAGER_PAGE_FREED;
         pager_page_mark(page, request, copying);
     }
     pager_return_supersede(pager, request);
@@ -172,14 +175,16 @@ static void pager_return_unmark(struct pager *pager, struct pager_request *retur
     }
 }
 
-/* Whoever waited for RETURNED knows now. => level locked. */
+/* Whoever waited for RETURNED knows now. What else is pending of its pages may be history, too.
+   => level locked. */
 static void pager_return_settle(struct pager *pager, const struct pager_request *returned)
 {
     struct pager_page *page = pager_page_lookup(pager, returned->offset);
     struct pager_page *end = page + returned->length / vm_page_size;
 
     for (; page < end; page++)
-        page->flags &= (uint8_t)~PAGER_PAGE_FREED;
+        if (page->npending == 0)
+            page->flags &= (uint8_t)~PAGER_PAGE_FREED;
 }
 
 bool pager_return_has(struct pager *pager, const struct pager_request *returned, vm_offset_t offset)
@@ -208,6 +213,7 @@ static void pager_return_match(struct pager *pager, const struct pager_request *
             continue;
         }
         list->data = returned->data + (list->offset - returned->offset);
+        pager_request_reply(pager, list);
         pager_list_append(answers, list);
     }
 }

@@ -327,6 +327,31 @@ SERVER_TEST(a_truncate_waits_for_a_client_that_reads, 4096)
     node_deref(node);
 }
 
+SERVER_TEST(a_page_that_a_client_waits_for_while_it_is_cut_off_shows_zeros, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create("file", SIZE, 1);
+    char *mapping = client_map(node);
+    pthread_t reader;
+    size_t done;
+
+    hold_blocks(node, 0, 1, MEMSTORE_WRITE);
+    client_evict(node, 0, 1);
+    memstore_await_held(1);
+    client_evict(node, 8, 1); /* behind the write that is held */
+    check_ok(pthread_create(&reader, NULL, mapped_reader_run, mapping + 8 * PAGE));
+    mock_await_wanted(server_object(node), 8);
+    mock_receiver_wait(mock_bucket(server_object(node)));
+    truncation_begin(node, 3 * PAGE);
+    memstore_release();
+    truncation_end();
+    check_ok(pthread_join(reader, NULL));
+    client_truncate(node, SIZE);
+    check_ok(rt_guard_copy(bytes, mapping + 8 * PAGE, PAGE, &done));
+    check(memcmp(bytes, zeros, PAGE) == 0);
+    client_unmap(mapping);
+    node_deref(node);
+}
+
 SERVER_TEST(a_truncate_does_not_wait_for_a_write_before_the_new_size, ALL_BLOCK_SIZES)
 {
     struct node *node = file_create("file", SIZE, 1);
@@ -502,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_truncate_waits_for_a_long_write_that_it_cuts_through),
         cmocka_unit_test(a_truncate_waits_for_a_read_behind_the_new_size),
         cmocka_unit_test(a_truncate_waits_for_a_client_that_reads),
+        cmocka_unit_test(a_page_that_a_client_waits_for_while_it_is_cut_off_shows_zeros),
         cmocka_unit_test(a_truncate_does_not_wait_for_a_write_before_the_new_size),
         cmocka_unit_test(a_file_truncated_down_and_up_again_shows_zeros),
         cmocka_unit_test(a_file_truncated_in_a_hole_shows_zeros),

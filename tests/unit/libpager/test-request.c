@@ -3,6 +3,9 @@
 #include <sched.h>
 
 #include "fixture.h"
+#include "librt/thread.h"
+
+#define BRIEFLY 20u /* ms, in which a flush that does not wait would return */
 
 /* A client that reads or writes a page in a thread of its own. */
 struct client {
@@ -445,6 +448,92 @@ static void unlock_beyond_the_objects_end_becomes_a_fault(void **state)
     end();
 }
 
+static void read_that_is_older_than_a_flush_is_done_again(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 7);
+    backend_set(f.upi, hold_reads, true);
+    client_start(&client, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    backend_set_value(f.upi, 1, 8);
+    assert_int_equal(pager_flush_some(f.upi->pager, PAGE, PAGE, 1), 0);
+    backend_set(f.upi, hold_reads, false);
+    client_join(&client);
+    assert_int_equal(client.value, 8);
+    end();
+}
+
+static void request_is_not_answered_from_what_was_returned_before_a_flush(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    mock_fill(f.object, 2, 1, 12);
+    backend_set(f.upi, hold_writes, true);
+    assert_true(mock_pageout(f.object, 2));
+    backend_await(f.upi, nwaiting_writes, 1);
+    client_start(&client, 2);
+    request_await(&client);
+    assert_int_equal(pager_flush_some(f.upi->pager, 2 * PAGE, PAGE, 0), 0);
+    backend_set(f.upi, hold_writes, false);
+    client_join(&client);
+    assert_int_equal(client.value, 12); /* it had been on its way to the store before */
+    assert_int_equal(f.upi->nreads, 1);
+    end();
+}
+
+static void request_is_not_answered_from_what_was_sent_before_a_flush(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    mock_receiver_wait(f.bucket);
+    mock_fill(f.object, 2, 1, 12);
+    mock_receiver_hold(f.bucket, true);
+    assert_true(mock_pageout(f.object, 2));
+    client_start(&client, 2);
+    mock_await_wanted(client.object, 2);
+    assert_int_equal(pager_flush_some(f.upi->pager, 2 * PAGE, PAGE, 0), 0);
+    mock_receiver_hold(f.bucket, false);
+    client_join(&client);
+    assert_int_equal(client.value, 12);
+    assert_int_equal(f.upi->nreads, 1);
+    end();
+}
+
+static void *flush_main(void *arg)
+{
+    (void)arg;
+    mock_check(pager_flush_some(f.upi->pager, PAGE, PAGE, 1) == 0);
+    return NULL;
+}
+
+static void flush_drops_a_page_that_is_on_its_way_to_the_kernel(void **state)
+{
+    struct client client;
+    pthread_t flusher;
+
+    (void)state;
+    start(4);
+    backend_set_value(f.upi, 1, 7);
+    mock_hold_supplies(true);
+    client_start(&client, 1);
+    mock_await_supply();
+    backend_set_value(f.upi, 1, 8);
+    mock_check(pthread_create(&flusher, NULL, flush_main, NULL) == 0);
+    rt_sleep(BRIEFLY);
+    mock_hold_supplies(false);
+    client_join(&client);
+    pthread_join(flusher, NULL);
+    check_read(1, 8);
+    end();
+}
+
 static vm_address_t page_of(uint64_t value)
 {
     vm_address_t buf;
@@ -539,6 +628,10 @@ int main(void)
         cmocka_unit_test(page_that_may_not_be_unlocked_faults_writers_and_not_readers),
         cmocka_unit_test(page_that_may_not_be_unlocked_says_so_to_the_next_writer_not_to_a_reader),
         cmocka_unit_test(unlock_beyond_the_objects_end_becomes_a_fault),
+        cmocka_unit_test(read_that_is_older_than_a_flush_is_done_again),
+        cmocka_unit_test(request_is_not_answered_from_what_was_returned_before_a_flush),
+        cmocka_unit_test(request_is_not_answered_from_what_was_sent_before_a_flush),
+        cmocka_unit_test(flush_drops_a_page_that_is_on_its_way_to_the_kernel),
         cmocka_unit_test(offered_page_is_there_without_being_asked_for),
         cmocka_unit_test(offers_that_make_no_sense_or_come_at_a_bad_time_are_refused),
         cmocka_unit_test(page_offered_with_a_write_lock_must_be_unlocked),

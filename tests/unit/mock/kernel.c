@@ -100,6 +100,8 @@ static struct mock_port *free_ports;
 static bool jitter;
 static bool hold_batches;
 static size_t nheld; /* lock requests that wait for that */
+static bool hold_supplies;
+static size_t nheld_supplies;
 static size_t nlocks;
 static size_t nsupplied;
 
@@ -590,6 +592,22 @@ void mock_await_held(size_t count)
 {
     enter();
     while (nheld < count)
+        changed_wait();
+    leave();
+}
+
+void mock_hold_supplies(bool hold)
+{
+    enter();
+    hold_supplies = hold;
+    changed_signal();
+    leave();
+}
+
+void mock_await_supply(void)
+{
+    enter();
+    while (nheld_supplies == 0)
         changed_wait();
     leave();
 }
@@ -1182,6 +1200,11 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
 
     mock_check(offset % PAGE == 0 && length % PAGE == 0);
     enter();
+    nheld_supplies++;
+    changed_signal();
+    while (hold_supplies)
+        changed_wait();
+    nheld_supplies--;
     object = object_lookup(control);
     /* The kernel leaves out what follows a page that it has. Who supplies several knows better. */
     for (size_t i = 0; i < length / PAGE && length > PAGE && object != NULL; i++)

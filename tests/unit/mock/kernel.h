@@ -90,6 +90,11 @@ void mock_hold_batches(bool hold);
 /* Wait until COUNT lock requests are held. */
 void mock_await_held(size_t count);
 
+/* Hold pages that are supplied on their way to the kernel; or let them arrive. Wait until there is
+   one. */
+void mock_hold_supplies(bool hold);
+void mock_await_supply(void);
+
 /* Hold back what is sent to BUCKET's ports, or let it go again. */
 void mock_receiver_hold(struct port_bucket *bucket, bool hold);
 

@@ -281,5 +281,7 @@ for my $disk ('ahci', 'ide') {
 is($status, 0, 'a list ends with 0');
 like($line, qr/^  run128 .*^  ide .*^  direct .*jobs\/pager\.job +pager: .*^  end_fsync /ms,
     'it names policies, disks, ways to boot, jobs and their keys');
+like($line, qr/jobs\/unmap\.job .*\n +16 MiB of .*\n +returns page by page .*\n\n/,
+    'and says what a job is for, as its file does');
 
 done_testing();

@@ -43,6 +43,19 @@ static int list_job_filter(const struct dirent *entry)
     return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".job") == 0;
 }
 
+/* What a job is for: the comment that its file begins with. */
+static void list_comment_print(const char *path, FILE *stream)
+{
+    FILE *file = fopen(path, "r");
+    char line[1024];
+
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof(line), file) != NULL && line[0] == '#')
+        fprintf(stream, "      %s", line + 1 + strspn(line + 1, " "));
+    fclose(file);
+}
+
 static void list_job_print(const char *folder, const char *name, FILE *stream)
 {
     char path[4096];
@@ -56,6 +69,7 @@ static void list_job_print(const char *folder, const char *name, FILE *stream)
     else
         fprintf(stream, "  %-22s %s: fs=%s rw=%s ioengine=%s size=%s\n", path, job.name, job.fs,
                 job.rw, job.ioengine, SIZE_TEXT(job.size));
+    list_comment_print(path, stream);
     job_destroy(&job);
 }
 

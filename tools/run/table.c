@@ -409,6 +409,12 @@ static void table_head_print(const struct run *run, FILE *stream)
     table_columns_print(stream);
 }
 
+/* The beginning of a row without counts. Returns its width. */
+static int table_label_print(const char *layer, const struct boot *boot, FILE *stream)
+{
+    return fprintf(stream, "%-13s%-8s ", layer, boot->policy->choice.name);
+}
+
 /* The plain loop beside the sync: at which part of its speed was the job written? */
 static void table_plain_print(const struct boot *boot, FILE *stream)
 {
@@ -417,8 +423,9 @@ static void table_plain_print(const struct boot *boot, FILE *stream)
 
     if (!plain->said || plain->us == 0)
         return;
-    fprintf(stream, "%-13s%-7s plain loop of 1M %.3f s, %.1f MB/s", "", boot->policy->choice.name,
-            (double)plain->us / 1e6, (double)plain->bytes / (double)plain->us);
+    table_label_print("", boot, stream);
+    fprintf(stream, "plain loop of 1M %.3f s, %.1f MB/s", (double)plain->us / 1e6,
+            (double)plain->bytes / (double)plain->us);
     if (job->said && job->sync_us != 0 && plain->bytes != 0)
         fprintf(stream, "; the sync ran at %.2f of that",
                 (double)job->bytes / (double)job->sync_us /
@@ -432,10 +439,11 @@ static void table_times_print(const struct run *run, FILE *stream)
         const struct boot *boot = &run->boots[i];
         const struct console_job *job = &boot->console.job;
 
-        if (job->said)
-            fprintf(stream, "%-13s%-7s fill %.3f s, sync %.3f s, both %.3f s\n",
-                    i == 0 ? "time" : "", boot->policy->choice.name, (double)job->fill_us / 1e6,
+        if (job->said) {
+            table_label_print(i == 0 ? "time" : "", boot, stream);
+            fprintf(stream, "fill %.3f s, sync %.3f s, both %.3f s\n", (double)job->fill_us / 1e6,
                     (double)job->sync_us / 1e6, (double)job->runtime_us / 1e6);
+        }
         table_plain_print(boot, stream);
     }
     fprintf(stream, "  MB/s are 1,000,000 bytes a second: the workload's over the fill, the "
@@ -452,8 +460,8 @@ static void table_sides_print(const struct run *run, FILE *stream)
         for (size_t j = 0; j < console->sides_count; j++) {
             const struct console_side *side = &console->sides[j];
 
-            fprintf(stream, "%-13s%-7s %s: %s calls: p99 %.3f ms, worst %.3f ms",
-                    any ? "" : "side jobs", run->boots[i].policy->choice.name, side->name,
+            table_label_print(any ? "" : "side jobs", &run->boots[i], stream);
+            fprintf(stream, "%s: %s calls: p99 %.3f ms, worst %.3f ms", side->name,
                     NUMBER_TEXT(side->count), (double)side->p99_ns / 1e6,
                     (double)side->max_ns / 1e6);
             if (side->faults != 0)
@@ -472,9 +480,9 @@ static void table_wait_print(const char *layer, const struct boot *boot, FILE *s
     const struct console_wait *wait = &boot->console.alloc_lock;
     const struct console_plain *plain = &boot->console.plain;
 
-    fprintf(stream, "%-13s%-7s %s waits: p99 %.1f us, worst %.1f us", layer,
-            boot->policy->choice.name, NUMBER_TEXT(wait->count), (double)wait->p99_ns / 1000,
-            (double)wait->max_ns / 1000);
+    table_label_print(layer, boot, stream);
+    fprintf(stream, "%s waits: p99 %.1f us, worst %.1f us", NUMBER_TEXT(wait->count),
+            (double)wait->p99_ns / 1000, (double)wait->max_ns / 1000);
     if (plain->said)
         fprintf(stream, "; one write of 128K takes %.1f us", (double)plain->one_ns / 1000);
     fputc('\n', stream);
@@ -520,9 +528,9 @@ static void table_traces_print(const struct run *run, FILE *stream)
 
         if (!trace.said)
             continue;
-        fprintf(stream, "%-13s%-7s %s events, %s dropped; giving them out took %.2f s\n", layer,
-                run->boots[i].policy->choice.name, NUMBER_TEXT(trace.events),
-                trace.dropped == 0 ? "none" : NUMBER_TEXT(trace.dropped),
+        table_label_print(layer, &run->boots[i], stream);
+        fprintf(stream, "%s events, %s dropped; giving them out took %.2f s\n",
+                NUMBER_TEXT(trace.events), trace.dropped == 0 ? "none" : NUMBER_TEXT(trace.dropped),
                 (double)trace.drain_us / 1e6);
         layer = "";
     }
@@ -545,8 +553,10 @@ static void table_results_print(const char *layer, const struct boot *boot,
     for (size_t i = 0; i < count; i++) {
         if (strcmp(checks[i].result, "ok") != 0)
             continue;
-        if (!any)
-            fprintf(stream, "%-13s%-7s ok:", layer, boot->policy->choice.name);
+        if (!any) {
+            table_label_print(layer, boot, stream);
+            fputs("ok:", stream);
+        }
         fprintf(stream, "%s %s", any ? "," : "", checks[i].name);
         any = true;
     }
@@ -557,9 +567,9 @@ static void table_results_print(const char *layer, const struct boot *boot,
 
         if (checks[i].result[0] == '\0' || strcmp(checks[i].result, "ok") == 0)
             continue;
-        column = fprintf(stream, "%-13s%-7s %s:", any ? "" : layer, boot->policy->choice.name,
-                         checks[i].name);
-        table_wrap(checks[i].result, column < 0 ? 0 : (unsigned)column, 23, stream);
+        column = table_label_print(any ? "" : layer, boot, stream);
+        column += fprintf(stream, "%s:", checks[i].name);
+        table_wrap(checks[i].result, column < 0 ? 0 : (unsigned)column, 24, stream);
         any = true;
     }
 }

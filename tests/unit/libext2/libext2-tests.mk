@@ -43,7 +43,7 @@ $(eval $(call libext2_test,threads,tsan,$(LIBEXT2_TSAN)))
 # Damaged images: those of e2fsprogs' own tests, and what a fuzzer makes of sound ones.
 $(BUILD)/tests/e2fsprogs/images: tests/unit/libext2/e2fsprogs-images.sh
 	$(SAY) "  GET     damaged images of e2fsprogs"
-	$(Q)tests/unit/libext2/e2fsprogs-images.sh $(@D)
+	$(Q)tests/unit/libext2/e2fsprogs-images.sh $(@D) $(BUILD)/download
 
 $(BUILD)/tests/unit/test-libext2-damage: | $(BUILD)/tests/e2fsprogs/images
 

@@ -27,6 +27,9 @@ TRACE_VARIABLES := NAME=name POLICY=policy REQUEST=request SERVER=server VIEW=vi
 VARIABLES := $(sort $(foreach v,$(RUN_VARIABLES) $(TRACE_VARIABLES),$(firstword $(subst =, ,$(v)))) \
 	$(KERNEL_VARIABLES) BREAK N V)
 
+# Only the command line counts: an environment may have a NAME or a SERVER of its own.
+$(foreach v,$(VARIABLES),$(if $(filter environment,$(origin $(v))),$(eval undefine $(v))))
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # A make that calls this one has given out jobs already.

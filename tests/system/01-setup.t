@@ -114,6 +114,8 @@ still missing after their installation: two three four" debian 'echo "sudo $*"'
 t_says "an unknown variable is refused, with those that exist" 2 "unknown variable POLCY
 POLICY
 SEED" make run POLCY=page
+t_says "what the environment calls NAME or POLICY is nothing to us" 0 "MACHBED_NAME='' MACHBED_POLICY=''" \
+    env NAME=host POLICY=none make -n gdb-attach
 t_says "an unknown target is refused, with those that exist" 2 "unknown target rnu
 there are: run
 list" make rnu

@@ -163,13 +163,17 @@ mach_port_t ports_bucket_set(const struct port_bucket *bucket)
     return bucket->set;
 }
 
-/* Send REPLY if there is somebody to send it to. A receiver who has gone gets nothing, and what
-   the reply carries is released. */
+/* Send REPLY if there is somebody to send it to. A receiver who has gone gets nothing, nor one
+   whose port is full, which a send-once right never meets; what the reply carries is released then.
+ */
 static void ports_reply(mig_reply_header_t *reply)
 {
+    bool once = MACH_MSGH_BITS_REMOTE(reply->Head.msgh_bits) == MACH_MSG_TYPE_MOVE_SEND_ONCE;
+    mach_msg_option_t option = MACH_SEND_MSG | (once ? 0 : MACH_SEND_TIMEOUT);
+
     if (!MACH_PORT_VALID(reply->Head.msgh_remote_port) ||
-        mach_msg(&reply->Head, MACH_SEND_MSG, reply->Head.msgh_size, 0, MACH_PORT_NULL,
-                 MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL) != MACH_MSG_SUCCESS)
+        mach_msg(&reply->Head, option, reply->Head.msgh_size, 0, MACH_PORT_NULL, 0,
+                 MACH_PORT_NULL) != MACH_MSG_SUCCESS)
         rt_message_destroy(&reply->Head);
 }
 
@@ -195,10 +199,17 @@ static void ports_handle(struct port_service *service, mach_msg_header_t *reques
     ports_reply(reply);
 }
 
+/* A string in a request may lack its zero, which MIG's stubs do not look for: it ends with the
+   message at the latest. REQUEST's memory has room for that. */
+static void ports_end_strings(mach_msg_header_t *request)
+{
+    ((char *)request)[request->msgh_size] = '\0';
+}
+
 static void ports_serve(void *arg)
 {
     struct port_service *service = arg;
-    mach_msg_header_t *request = malloc(RT_MESSAGE_MAX);
+    mach_msg_header_t *request = malloc(RT_MESSAGE_MAX + 1);
     mig_reply_header_t *reply = malloc(RT_MESSAGE_MAX);
 
     if (request == NULL || reply == NULL)
@@ -209,9 +220,10 @@ static void ports_serve(void *arg)
             mach_msg(request, MACH_RCV_MSG, 0, RT_MESSAGE_MAX, service->bucket->set,
                      MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
 
-        if (result == MACH_MSG_SUCCESS)
+        if (result == MACH_MSG_SUCCESS) {
+            ports_end_strings(request);
             ports_handle(service, request, reply);
-        else if (result != MACH_RCV_TOO_LARGE) /* the kernel has dropped that message */
+        } else if (result != MACH_RCV_TOO_LARGE) /* the kernel has dropped that message */
             rt_panic("mach_msg: error %#x", result);
     }
 }

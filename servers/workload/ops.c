@@ -24,6 +24,8 @@
 #define OPS_SLOW     80 /* characters of a symbolic link's target that does not fit into an inode */
 #define OPS_PATIENCE 200 /* tries, OPS_POLL_MS apart, until what happens by itself has happened */
 #define OPS_POLL_MS  10u
+#define OPS_RMDIR    34003 /* dir_rmdir's number (servers/defs/fs.defs) */
+#define OPS_HOSTILE  20    /* calls: more than any server has threads */
 
 struct ops {
     mach_port_t root;
@@ -342,11 +344,54 @@ static bool ops_unlinked(struct ops *ops)
     return ops_wait_free(ops, before.nblocks_free);
 }
 
+/* A call of dir_rmdir, as a client may send it that does not use MIG's stubs. */
+struct ops_message {
+    mach_msg_header_t head;
+    mach_msg_type_t type;
+    char name[sizeof(file_path_t)];
+};
+
+static mach_msg_return_t ops_send(mach_port_t to, mach_port_t reply, const struct ops_message *body)
+{
+    struct ops_message message = *body;
+
+    message.head = (mach_msg_header_t){
+        .msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_COPY_SEND, MACH_MSG_TYPE_MAKE_SEND),
+        .msgh_size = sizeof(message),
+        .msgh_remote_port = to,
+        .msgh_local_port = reply,
+        .msgh_id = OPS_RMDIR,
+    };
+    return mach_msg(&message.head, MACH_SEND_MSG, sizeof(message), 0, MACH_PORT_NULL,
+                    MACH_MSG_TIMEOUT_NONE, MACH_PORT_NULL);
+}
+
+/* Calls with a name that does not end, whose answers go to a port that takes but one message and is
+   not read: each of the server's threads gets one, and all of them go on. */
+static bool ops_hostile(struct ops *ops)
+{
+    struct ops_message message = {.type = {.msgt_name = MACH_MSG_TYPE_STRING_C,
+                                           .msgt_size = 8,
+                                           .msgt_number = sizeof(message.name),
+                                           .msgt_inline = TRUE}};
+    mach_port_t reply;
+
+    memset(message.name, 'x', sizeof(message.name));
+    OPS_VALUE(mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_RECEIVE, &reply), KERN_SUCCESS);
+    OPS_VALUE(mach_port_set_qlimit(mach_task_self(), reply, 1), KERN_SUCCESS);
+    for (int i = 0; i < OPS_HOSTILE; i++)
+        OPS_VALUE(ops_send(ops->root, reply, &message), MACH_MSG_SUCCESS);
+    OPS_ANSWER(dir_mkdir(ops->root, "hostile", 0755), 0);
+    OPS_VALUE(mach_port_mod_refs(mach_task_self(), reply, MACH_PORT_RIGHT_RECEIVE, -1),
+              KERN_SUCCESS);
+    return true;
+}
+
 int ops_run(mach_port_t root, char *reason, size_t size)
 {
     static bool (*const groups[])(struct ops *) = {
-        ops_bytes,    ops_sizes,      ops_mapping, ops_names,
-        ops_symlinks, ops_attributes, ops_entries, ops_unlinked,
+        ops_bytes,      ops_sizes,   ops_mapping,  ops_names,   ops_symlinks,
+        ops_attributes, ops_entries, ops_unlinked, ops_hostile,
     };
     struct ops ops = {.root = root, .reason = reason, .reason_size = size};
 

@@ -44,9 +44,11 @@ kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_p
     (void)port;
     if (kr == KERN_NOT_RECEIVER)
         kr = exception_raise(guard_next, thread, task, exception, code, subcode);
+    if (kr != KERN_SUCCESS)
+        return kr; /* the message is released as it came (librt/ports.c) */
     mach_port_deallocate(mach_task_self(), thread);
     mach_port_deallocate(mach_task_self(), task);
-    return kr;
+    return KERN_SUCCESS;
 }
 
 error_t rt_guard_copy(void *to, const void *from, size_t bytes, size_t *done)

@@ -14,6 +14,7 @@
 #include "io_server.h"
 
 #define RPC_READDIR_MAX ((vm_size_t)1 << 20) /* bytes that one dir_readdir returns */
+#define RPC_READ_MAX    ((vm_size_t)1 << 30) /* and one io_read: a message counts them in 32 bits */
 
 static uint32_t rpc_object(const struct node *node)
 {
@@ -73,7 +74,7 @@ kern_return_t S_io_write(mach_port_t file, pointer_t data, mach_msg_type_number_
 static error_t rpc_read(struct node *node, pointer_t *data, mach_msg_type_number_t *length,
                         int64_t offset, vm_size_t amount)
 {
-    vm_size_t found = amount;
+    vm_size_t found = amount < RPC_READ_MAX ? amount : RPC_READ_MAX;
     struct trace_call call;
     error_t error;
 
@@ -81,7 +82,7 @@ static error_t rpc_read(struct node *node, pointer_t *data, mach_msg_type_number
         return EINVAL;
     trace_call_begin(&call);
     error = file_read(node, (uint64_t)offset, data, &found);
-    *length = found;
+    *length = (mach_msg_type_number_t)found;
     return trace_call_end(&call, TRACE_IO_READ, rpc_object(node), (uint64_t)offset, amount, error);
 }
 

@@ -26,10 +26,19 @@ static void rt_guard_page_zero(void)
         vm_protect(mach_task_self(), zero, vm_page_size, FALSE, VM_PROT_NONE);
 }
 
+/* The first thread's stack gets its guard page as soon as RPCs can be made. */
+static void rt_guard_stack(void)
+{
+    vm_address_t stack = (vm_address_t)rt_thread_self() & ~(vm_address_t)(RT_STACK_BYTES - 1);
+
+    vm_protect(mach_task_self(), stack, vm_page_size, FALSE, VM_PROT_NONE);
+}
+
 static void rt_main(void *arg)
 {
     (void)arg;
     rt_guard_page_zero();
+    rt_guard_stack();
     main(start_argc, start_argv);
 }
 

@@ -168,11 +168,12 @@ static error_t client_write_block(struct client *client, struct job_file *file, 
     const struct job *job = client->job;
     vm_size_t length = client_block(client, file, offset);
     void *block = (void *)client->buffer;
-    uint64_t start = trace_begin(TRACE_OP);
+    uint64_t start;
     size_t done;
     error_t error;
 
     pattern_fill(&job->pattern, file->start + offset, block, length);
+    start = trace_begin(TRACE_OP);
     if (job->rpc)
         error = job->ops->write(&file->target, offset, block, length);
     else
@@ -196,11 +197,10 @@ static error_t client_read_block(struct client *client, struct job_file *file, v
         error = job->ops->read(&file->target, offset, length, &data);
     else
         error = rt_guard_copy((void *)data, (void *)(file->address + offset), length, &done);
-    if (error == 0)
-        *equal = pattern_compare(&job->pattern, file->start + offset, (const void *)data, length);
     client_trace(start, TRACE_READ, offset, length, error);
     if (error != 0)
         return error;
+    *equal = pattern_compare(&job->pattern, file->start + offset, (const void *)data, length);
     if (job->rpc)
         vm_deallocate(mach_task_self(), data, length);
     return 0;

@@ -42,6 +42,7 @@ static struct {
     struct node *first;
     unsigned int nidle;
     uint64_t nidled;         /* how often a node became idle */
+    error_t lost;            /* the first error of one that was retired, for nodes_sync to tell */
     struct rt_latency waits; /* of who does not write out, in files that are being synced */
 } nodes;
 
@@ -265,6 +266,17 @@ static void node_unmap(struct node *node)
         rt_panic("no notification about a pager's port");
 }
 
+/* NODE's data could not be written, and goes: nobody can ask for it any more, but who syncs all. */
+static void node_lose(const struct node *node, error_t error)
+{
+    rt_log("inode %lu: data is lost: error %d", (unsigned long)ext2_inode_number(node->inode),
+           error);
+    rt_mutex_lock(&nodes.lock);
+    if (nodes.lost == 0)
+        nodes.lost = error;
+    rt_mutex_unlock(&nodes.lock);
+}
+
 /* => NODE is retiring: nobody else uses it. */
 static void node_retire(struct node *node)
 {
@@ -279,8 +291,7 @@ static void node_retire(struct node *node)
     else if (!node->handed_out) /* nobody can want the data of a deleted file */
         error = pager_flush(node->pager, 1);
     if (error != 0)
-        rt_log("inode %lu: data is lost: error %d", (unsigned long)ext2_inode_number(node->inode),
-               error);
+        node_lose(node, error);
     node_unmap(node);
 }
 
@@ -554,6 +565,18 @@ static struct node *nodes_next(struct node *node)
     return next;
 }
 
+/* What nobody has been told yet of nodes that were retired. */
+static error_t nodes_take_lost(void)
+{
+    error_t lost;
+
+    rt_mutex_lock(&nodes.lock);
+    lost = nodes.lost;
+    nodes.lost = 0;
+    rt_mutex_unlock(&nodes.lock);
+    return lost;
+}
+
 error_t nodes_sync(bool wait)
 {
     error_t first = 0;
@@ -564,6 +587,8 @@ error_t nodes_sync(bool wait)
         if (first == 0)
             first = error;
     }
+    if (wait && first == 0)
+        first = nodes_take_lost();
     error = ext2_sync(nodes.fs);
     if (first == 0)
         first = error;

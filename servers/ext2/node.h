@@ -82,7 +82,9 @@ struct node {
 #define NODE_WRITERS 2u
 
 /* Nodes that no client uses are kept, with what of them is in memory, but no more than this. */
+#ifndef NODES_IDLE_MAX
 #define NODES_IDLE_MAX 1024u
+#endif
 
 /*
  * Serve files of FS, whose data is in STORE: start NWORKERS threads of the level "file". Nodes'
@@ -156,7 +158,8 @@ error_t node_memory_object(struct node *node, mach_port_t *port);
 /* Write NODE's data out; the first error since the last call. => blocks; no lock held. */
 error_t node_sync_data(struct node *node, bool wait);
 
-/* All data and all metadata. => blocks; no lock held; the first error, but does all it can. */
+/* All data and all metadata. => blocks; no lock held; the first error, but does all it can. With
+   WAIT, also that of a file that nobody used any more and that was given up since. */
 error_t nodes_sync(bool wait);
 
 /* Bytes of NODE's memory were changed through the window. => does not block. */

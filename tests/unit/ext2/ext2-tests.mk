@@ -17,7 +17,7 @@ EXT2_TESTS_PARTS := $(patsubst %.c,%,$(filter-out servers/ext2/main.c servers/ex
 	tests/unit/mock/rt tests/unit/mock/task tests/unit/mock/trace \
 	tests/unit/ext2/content tests/unit/ext2/memstore tests/unit/ext2/server
 EXT2_TESTS_CC := gcc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -MMD -MP \
-	-Itests/unit/mock -Itests/unit -Itests/unit/ext2 -Iservers
+	-Itests/unit/mock -Itests/unit -Itests/unit/ext2 -Iservers -DNODES_IDLE_MAX=4u
 
 # Objects below KIND, compiled with SANITIZE.
 define ext2_tests_kind

@@ -119,6 +119,23 @@ static void check_store_says(const char *keyword, struct node *node, vm_size_t p
     check_equal(mock_said(line), 1);
 }
 
+/* With few files that nobody uses (ext2-tests.mk says how many) the oldest is given up. */
+SERVER_TEST(a_write_error_of_a_file_that_is_given_up_reaches_the_next_sync_of_all, ALL_BLOCK_SIZES)
+{
+    struct node *node = file_create();
+    char name[16];
+
+    spoil_page(node, 5, MEMSTORE_WRITE);
+    node_deref(node);
+    for (unsigned int i = 0; i <= NODES_IDLE_MAX; i++) {
+        snprintf(name, sizeof(name), "other%u", i);
+        node_deref(client_open(name));
+    }
+    check_equal(mock_said("data is lost: error 5"), 1);
+    check_equal(nodes_sync(true), EIO);
+    check_equal(nodes_sync(true), 0);
+}
+
 SERVER_TEST(what_could_not_be_written_is_neither_counted_nor_claimed, 4096)
 {
     struct node *node = file_create();
@@ -243,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_write_error_reaches_each_sync_until_the_page_can_be_written),
         cmocka_unit_test(a_write_error_without_a_sync_reaches_the_next_one),
         cmocka_unit_test(a_write_error_survives_a_truncate),
+        cmocka_unit_test(a_write_error_of_a_file_that_is_given_up_reaches_the_next_sync_of_all),
         cmocka_unit_test(what_could_not_be_written_is_neither_counted_nor_claimed),
         cmocka_unit_test(a_read_error_is_the_readers_and_the_server_lives),
         cmocka_unit_test(a_write_that_fails_in_the_middle_tells_how_far_it_got),

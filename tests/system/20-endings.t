@@ -96,8 +96,9 @@ my $forgotten = commas(PARTITION + 99 * 8);
 $run = fault('claim');
 ends_with($run, 99, "disk_agrees: sector $forgotten of the disk: the servers claim it, the disk " .
     'was never asked to write it', 'a write that was only claimed is named by its sector');
-checks_are($run, { disk_agrees => "sector $forgotten ",
-    content => 'byte 405,504 .*: the sector is all zeros; 16 of 2,048 sectors differ' }, 'a claim');
+checks_are($run, { disk_agrees => "sector $forgotten ", # its first byte may have been 0 before
+    content => 'byte [\d,]+ \(sector 792; .*: the sector is all zeros; 16 of 2,048 sectors ' },
+    'a claim');
 shows_console($run, 'machbed end status=0 ', 'a failed check shows the console');
 is(boot_of($run)->{layers}{store_write}{count} - boot_of($run)->{layers}{disk_write}{count}, 2,
     'the layers show the writes that were only claimed');

@@ -220,7 +220,8 @@ SERVER_TEST(what_was_returned_before_a_truncate_and_is_queued_is_dropped, ALL_BL
     returned_end(&returned, 2 * PAGE);
 }
 
-/* With I/O behind SIZE in flight and held, truncate to SIZE. */
+/* With I/O behind SIZE in flight and held, truncate to SIZE. What was in flight is gone then, and
+   comes back neither to memory nor to the disk. */
 static void check_truncate_waits(struct node *node, uint64_t size)
 {
     struct node *other = client_open("other");
@@ -244,6 +245,9 @@ static void check_truncate_waits(struct node *node, uint64_t size)
     client_sync(node);
     check_stored("file", size, 1);
     check_stored("other", SIZE, 2);
+    client_truncate(other, 0);
+    client_truncate(node, SIZE);
+    client_expect(node, size, NULL, (vm_size_t)(SIZE - size));
     snapshot_drop(&snapshot);
     node_deref(other);
 }

@@ -27,7 +27,8 @@
  * A flush says that what the store has now counts. The kernel drops the pages that it has; but one
  * may be on its way to it, or about to be sent, as it was read or returned before. So a flush
  * begins when none of its pages is on its way, and whoever waits for one is answered from the store
- * again.
+ * again, when the kernel is done: the answer may be an error, for there is no such page any more,
+ * and GNU Mach stops when a lock request meets a page that has just got one (docs/jobs.md).
  */
 #include "libpager/private.h"
 

@@ -338,7 +338,8 @@ void pager_request_answer(struct pager *pager, struct pager_request *request, bo
 /* PAGE is about to be supplied. => level locked. */
 void pager_page_supply(struct pager_page *page);
 
-/* Whether REQUEST, a read, must wait for a return. => level locked; the map covers its page. */
+/* Whether REQUEST, a read, must wait for a return or a window. => level locked; the map covers its
+ * page. */
 bool pager_read_waits(struct pager *pager, const struct pager_request *request);
 
 /* Queue REQUEST where it belongs. => level locked; the map covers its page. */

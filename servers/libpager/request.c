@@ -2,12 +2,12 @@
 /*
  * What the kernel asks for: pages (data_request) and leave to write to them (data_unlock).
  *
- * A request for a page that is pending, or that the kernel may have a copy of which it has not sent
- * (lock.c), goes to pager->waiting until that has ended; a return that is completed answers it
- * (return.c). Others are served by a worker. While it reads, the page may become resident without
- * our answer (pager_offer_page), be changed and come back: what was read is older than that then.
- * So receiving a return clears PAGER_PAGE_REQUESTED, as a flush does, and a reader that finds it
- * cleared starts over.
+ * A request for a page that is pending, or that the kernel may have a copy of which it has not
+ * sent, or that is being flushed (lock.c), goes to pager->waiting until that has ended; a return
+ * that is completed answers it (return.c). Others are served by a worker. While it reads, the page
+ * may become resident without our answer (pager_offer_page), be changed and come back: what was
+ * read is older than that then. So receiving a return clears PAGER_PAGE_REQUESTED, as a flush does,
+ * and a reader that finds it cleared starts over.
  */
 #include "libpager/private.h"
 
@@ -62,8 +62,9 @@ bool pager_read_waits(struct pager *pager, const struct pager_request *request)
 {
     const struct pager_page *page = pager_page_lookup(pager, request->offset);
 
-    return page->npending > 0 || ((page->flags & (PAGER_PAGE_SUPPLIED | PAGER_PAGE_GONE)) != 0 &&
-                                  pager_windows_hold(pager, request->offset, request->length));
+    return page->npending > 0 || pager_windows_dropping(pager, request->offset, request->length) ||
+           ((page->flags & (PAGER_PAGE_SUPPLIED | PAGER_PAGE_GONE)) != 0 &&
+            pager_windows_hold(pager, request->offset, request->length));
 }
 
 void pager_request_dispatch(struct pager *pager, struct pager_request *request)

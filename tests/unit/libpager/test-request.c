@@ -466,6 +466,28 @@ static void read_that_is_older_than_a_flush_is_done_again(void **state)
     end();
 }
 
+static void read_that_is_older_than_a_flush_waits_for_the_kernel(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    backend_set(f.upi, hold_reads, true);
+    client_start(&client, 3);
+    backend_await(f.upi, nwaiting_reads, 1);
+    backend_set(f.upi, size, 2 * PAGE);
+    mock_receiver_hold(f.bucket, true); /* with the kernel's word that it is done */
+    assert_int_equal(pager_flush_some(f.upi->pager, 3 * PAGE, PAGE, 0), 0);
+    backend_set(f.upi, hold_reads, false);
+    rt_sleep(BRIEFLY);
+    assert_true(mock_wanted(f.object, 3));
+    mock_receiver_hold(f.bucket, false);
+    client_join(&client);
+    assert_int_equal(client.result, KERN_MEMORY_ERROR);
+    assert_int_equal(f.upi->nreads, 1);
+    end();
+}
+
 static void request_is_not_answered_from_what_was_returned_before_a_flush(void **state)
 {
     struct client client;
@@ -629,6 +651,7 @@ int main(void)
         cmocka_unit_test(page_that_may_not_be_unlocked_says_so_to_the_next_writer_not_to_a_reader),
         cmocka_unit_test(unlock_beyond_the_objects_end_becomes_a_fault),
         cmocka_unit_test(read_that_is_older_than_a_flush_is_done_again),
+        cmocka_unit_test(read_that_is_older_than_a_flush_waits_for_the_kernel),
         cmocka_unit_test(request_is_not_answered_from_what_was_returned_before_a_flush),
         cmocka_unit_test(request_is_not_answered_from_what_was_sent_before_a_flush),
         cmocka_unit_test(flush_drops_a_page_that_is_on_its_way_to_the_kernel),

@@ -973,6 +973,16 @@ void mock_touch(struct mock_object *object, size_t i)
     leave();
 }
 
+bool mock_wanted(struct mock_object *object, size_t i)
+{
+    bool wanted;
+
+    enter();
+    wanted = object->pages[i].wanted;
+    leave();
+    return wanted;
+}
+
 void mock_await_wanted(struct mock_object *object, size_t i)
 {
     enter();

@@ -43,7 +43,8 @@ kern_return_t mock_read(struct mock_object *object, size_t page, uint64_t *value
 /* Ask for a page as a fault does, without waiting for it. */
 void mock_touch(struct mock_object *object, size_t page);
 
-/* Wait until a page has been asked for. */
+/* Whether a page has been asked for, and there was no answer; or wait until it has been. */
+bool mock_wanted(struct mock_object *object, size_t page);
 void mock_await_wanted(struct mock_object *object, size_t page);
 
 /* Wait until a page is not there. */

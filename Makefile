@@ -94,7 +94,7 @@ help:
 
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
 	@echo $(call quote,  KERNEL  $(KERNEL_LINE))
-	$(Q)$(RUNNER) $(RUN_FILES) $(RUN_GIVEN) || { status=$$?; test $$status = 77 || exit $$status; }
+	$(Q)exec $(RUNNER) $(RUN_FILES) --skip-status 0 $(RUN_GIVEN)
 
 # What tools/gdb/machbed/session.py reads. SERVER is `make trace`'s, too.
 GDB_SERVER = $(or $(SERVER),pager)
@@ -107,11 +107,11 @@ GDB_SETTINGS = MACHBED_OUT=$(OUT) MACHBED_KERNEL=$(GDB_KERNEL) MACHBED_RUNS=$(BU
 GDB_DEFAULTS = --name gdb --policy run128 $(if $(filter pager,$(GDB_SERVER)),--job jobs/pager.job)
 
 gdb: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
-	$(Q)$(GDB_SETTINGS) $(RUNNER) $(RUN_FILES) $(GDB_DEFAULTS) $(RUN_GIVEN) \
-		--debugger tools/gdb/session.sh || { status=$$?; test $$status = 77 || exit $$status; }
+	$(Q)exec env $(GDB_SETTINGS) $(RUNNER) $(RUN_FILES) --skip-status 0 $(GDB_DEFAULTS) $(RUN_GIVEN) \
+		--debugger tools/gdb/session.sh
 
 gdb-attach: $(KERNEL_IMAGE) $(SERVER_IMAGES)
-	$(Q)$(GDB_SETTINGS) tools/gdb/session.sh
+	$(Q)exec env $(GDB_SETTINGS) tools/gdb/session.sh
 
 trace: $(TRACER)
 	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))
@@ -121,8 +121,9 @@ all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(
 list: $(RUNNER)
 	$(Q)$(RUNNER) --list --jobs jobs
 
-RUN_FILES = --arch $(ARCH) --build $(BUILD) $(if $(BOOT_MEDIUM),--iso $(BOOT_ISO)) --boot-disk $(BOOT_DISK) \
-	--kernel $(KERNEL_IMAGE) \
+# A make that is killed takes the run with it: the runner is its child, or that of a script which is.
+RUN_FILES = --end-with-parent 1 --arch $(ARCH) --build $(BUILD) $(if $(BOOT_MEDIUM),--iso $(BOOT_ISO)) \
+	--boot-disk $(BOOT_DISK) --kernel $(KERNEL_IMAGE) \
 	--kernel-version $(KERNEL_VERSION) --kernel-origin $(KERNEL_ORIGIN) --kernel-variant $(VARIANT) \
 	--tune '$(KERNEL_TUNE)' $(foreach s,$(SERVERS),--module $(s)=$(OUT)/servers/$(s))
 run_option = $(if $(call is_given,$(1)),--$(2) $(call quote,$($(1))))

@@ -190,6 +190,19 @@ is($run->{result}{status}, 130, 'result.json has the status of Ctrl-C');
 ok($run->{exit} || $run->{signal}, 'make fails after Ctrl-C');
 qemu_is_gone('Ctrl-C', @qemu);
 
+# make alone is killed: it cannot pass a KILL on.
+for my $signal ('TERM', 'KILL') {
+    my $killed = start_hanging("make-$signal");
+    my @below = keys %{ { children_of($killed->{pid}) } };
+
+    kill $signal, $killed->{pid};
+    wait_make($killed);
+    ok(@below >= 2 && wait_for(sub { !grep { is_running($_) } @below }),
+        "a make that gets SIG$signal leaves no process") or diag("@below");
+    like(read_file($killed->{output}), qr/^machbed: status 143: ended by signal 15/m,
+        "and the run says how it ended");
+}
+
 $second = run_make($run->{name}, @good);
 ends_with($second, 0, '1 boot, every check passed', 'the next run with the name goes on');
 is(boot_of($second)->{policy}, 'run128', 'the next run has its own result');

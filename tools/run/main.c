@@ -244,6 +244,8 @@ static void main_execute(struct run *run, struct job *job)
     bool dry = run->options->dry;
 
     process_setup();
+    if (run->options->end_with_parent)
+        process_follow_parent();
     tool_setup();
     if (main_check(run, job) == STATUS_SUCCESS) {
         if (dry)
@@ -270,5 +272,5 @@ int main(int argc, char **argv)
     else
         main_execute(&run, &job);
     main_output_check(&run);
-    return run.failure.status;
+    return run.failure.status == STATUS_SKIPPED ? (int)options.skip_status : run.failure.status;
 }

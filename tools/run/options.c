@@ -322,6 +322,10 @@ static const struct options_spec options_specs[] = {
     {"qemu-cfg", "FILE", options_read_text, FIELD(qemu_config), NULL, "the machine (qemu.cfg)"},
     {"debugger", "PROGRAM", options_read_text, FIELD(debugger), NULL,
      "stop the machine before it begins, run PROGRAM FOLDER, end when that ends"},
+    {"end-with-parent", "0|1", options_read_bool, FIELD(end_with_parent), NULL,
+     "end the run when the process that has started it is gone (0)"},
+    {"skip-status", "NUMBER", options_read_count, FIELD(skip_status), NULL,
+     "what to exit with when the run is skipped, instead of 77"},
     {"list", NULL, options_read_flag, FIELD(list), NULL, "print what there is to choose from"},
     {"help", NULL, options_read_flag, FIELD(help), NULL, "print this"},
 };
@@ -359,6 +363,7 @@ static void options_init(struct options *options)
         .qemu_config = "qemu.cfg",
         .mem_bytes = 512 * MIB,
         .merge_bytes = MIB,
+        .skip_status = STATUS_SKIPPED,
         .timeout = 300,
         .watchdog = 20,
     };

@@ -58,6 +58,7 @@ struct options {
     uint64_t fail_times;  /* so many requests of it, then it works again; 0: for good */
     uint64_t mem_bytes;
     uint64_t merge_bytes; /* the largest store_write of policies that merge messages */
+    uint64_t skip_status; /* what a run that was skipped exits with */
     uint64_t sync_every;  /* seconds between two rounds of write-behind; 0: there is none */
     uint64_t seed;        /* 0: a new one */
     uint64_t size;        /* 0: what the job says */
@@ -65,6 +66,7 @@ struct options {
     uint64_t watchdog;    /* seconds without progress that are a hang; 0: none are */
     uint32_t kinds;       /* bit i: entry i of choice_trace_kinds is recorded; 0: all are */
     bool dry;
+    bool end_with_parent; /* the process that has started the runner */
     bool keep;
     bool help;
     bool list;

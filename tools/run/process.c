@@ -50,6 +50,11 @@ void process_setup(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+void process_follow_parent(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
 /* Let GROUP read what is typed, if there is a terminal. => SIGTTOU is ignored. */
 static void process_terminal_give(pid_t group)
 {

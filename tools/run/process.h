@@ -26,6 +26,9 @@ struct process {
 /* Once at start: from here on SIGINT, SIGTERM and SIGHUP only reach process_wait. */
 void process_setup(void);
 
+/* Once at start: SIGTERM comes when the process that has started this one is gone. */
+void process_follow_parent(void);
+
 /*
  * Start ARGV in FOLDER, in a process group of its own, with nothing on its input, and with its
  * output and errors going to the file OUTPUT (made or emptied). If the runner dies, it is killed.

@@ -30,16 +30,26 @@ error_t claims_reserve(struct claims *claims, uint64_t sector, uint64_t nsectors
     return 0;
 }
 
+/* Count one write of COUNT sectors, of one piece, from TIMES on. */
+static void claims_count(uint16_t *times, uint64_t count)
+{
+    for (const uint16_t *end = times + count; times < end; times++)
+        *times += *times < UINT16_MAX;
+}
+
 error_t claims_add(struct claims *claims, uint64_t sector, uint64_t nsectors)
 {
+    uint64_t end = sector + nsectors;
     error_t error = claims_reserve(claims, sector, nsectors);
 
     if (error != 0)
         return error;
-    for (uint64_t i = sector; i < sector + nsectors; i++) {
-        uint16_t *times = &claims->pieces[i / CLAIMS_PIECE][i % CLAIMS_PIECE];
+    while (sector < end) {
+        uint64_t stop = (sector / CLAIMS_PIECE + 1) * CLAIMS_PIECE;
+        uint64_t count = (stop < end ? stop : end) - sector;
 
-        *times += *times < UINT16_MAX;
+        claims_count(&claims->pieces[sector / CLAIMS_PIECE][sector % CLAIMS_PIECE], count);
+        sector += count;
     }
     return 0;
 }

@@ -70,6 +70,7 @@ static struct {
     struct user_pager_info info;
     struct store *store;
     struct pager *pager;
+    mach_port_t host;  /* to ask for the time */
     vm_address_t base; /* of the mapping */
     uint64_t size;     /* bytes, whole pages */
     uint32_t block_size;
@@ -209,7 +210,7 @@ static uint32_t disk_now(void *hook)
     time_value64_t now;
 
     (void)hook;
-    if (host_get_time64(mach_host_self(), &now) != KERN_SUCCESS)
+    if (host_get_time64(disk.host, &now) != KERN_SUCCESS)
         return 0;
     return (uint32_t)now.seconds;
 }
@@ -576,6 +577,7 @@ error_t disk_setup(struct store *store, unsigned int nworkers)
         return error;
     disk.info.ops = &disk_backend_ops;
     disk.store = store;
+    disk.host = mach_host_self();
     disk.size = store_size(store) * STORE_SECTOR_BYTES / vm_page_size * vm_page_size;
     rt_mutex_init(&disk.fs_lock, "ext2_fs");
     rt_mutex_init(&disk.lock, "disk");

@@ -56,14 +56,6 @@ uint32_t node_block_size(void)
     return ext2_block_size(nodes.fs);
 }
 
-bool node_is_file(struct node *node)
-{
-    struct ext2_stat stat;
-
-    ext2_inode_stat(node->inode, &stat);
-    return (stat.mode & 0170000) == 0100000;
-}
-
 static bool node_has_names(struct node *node)
 {
     struct ext2_stat stat;
@@ -113,6 +105,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     created->info.ops = &file_backend_ops;
     created->inode = inode;
     created->ino = ext2_inode_number(inode);
+    created->is_file = (stat.mode & 0170000) == 0100000;
     rt_rwlock_init(&created->io_lock, "io_lock");
     rt_rwlock_init(&created->write_lock, "write_lock");
     rt_rwlock_init(&created->alloc_lock, "alloc_lock");

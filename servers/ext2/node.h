@@ -39,6 +39,7 @@ struct node {
     struct user_pager_info info; /* first: the pager's callbacks get a node by it */
     struct ext2_inode *inode;    /* one reference */
     uint32_t ino;                /* its number, which outlives the reference */
+    bool is_file;                /* a regular one */
     mach_port_t port;
     mach_port_t notify_port; /* where the kernel says that port, or the memory, has no users */
 
@@ -111,8 +112,6 @@ error_t node_make_right(struct node *node, mach_port_t *right);
 
 /* The file system that nodes are of. => does not block. */
 struct ext2_fs *nodes_fs(void);
-
-bool node_is_file(struct node *node);
 
 /* Block size of the file system, bytes. */
 uint32_t node_block_size(void);

@@ -161,7 +161,7 @@ error_t path_lookup(struct node *start, const char *text, int flags, uint16_t mo
         return error;
     }
     error = node_open(path.at, node);
-    if (error != 0 || !(flags & FILE_TRUNCATE) || !node_is_file(*node))
+    if (error != 0 || !(flags & FILE_TRUNCATE) || !(*node)->is_file)
         return error;
     error = file_truncate(*node, 0);
     if (error != 0)

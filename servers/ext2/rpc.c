@@ -33,7 +33,7 @@ static error_t rpc_file(mach_port_t port, struct node **node)
 {
     error_t error = rpc_node(port, node);
 
-    if (error != 0 || node_is_file(*node))
+    if (error != 0 || (*node)->is_file)
         return error;
     node_deref(*node);
     return EISDIR;

@@ -467,7 +467,7 @@ error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
     uint64_t end = offset + *length;
     uint32_t first = (uint32_t)(offset / block_size);
     error_t error = 0;
-    error_t extend_error;
+    error_t extend_error = 0;
 
     if (end > NODE_SIZE_MAX)
         return EFBIG;
@@ -481,7 +481,8 @@ error_t file_grow(struct node *node, uint64_t offset, vm_size_t *length)
         error = file_allocate(node, &first, (uint32_t)((end + block_size - 1) / block_size));
     if ((uint64_t)first * block_size < end)
         end = (uint64_t)first * block_size;
-    extend_error = file_extend(node, end > offset ? end : node->size);
+    if (error != 0 || end > node->size) /* else nothing was allocated behind the size */
+        extend_error = file_extend(node, end > offset ? end : node->size);
     node_alloc_unlock(node, &hold);
     if (extend_error != 0)
         return extend_error;

@@ -342,11 +342,10 @@ static void the_guest_gets_every_key_with_sizes_in_plain_bytes(void **state)
     assert_int_equal(resize("[x]\nsize=1m\n", 0), STATUS_SUCCESS);
     job_print(&job, stream);
     fclose(stream);
-    assert_string_equal(text,
-                        "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
-                        "filename=job.data\nnrfiles=1\nnumjobs=1\noverwrite=0\n"
-                        "fragment=0\nend_fsync=1\nunmap=0\nfsync_on_close=0\nlinger=0\n"
-                        "verify=0\nplain=0\nloops=0\nfault=none\nsides=0\n");
+    assert_string_equal(text, "fs=none\nrw=write\nioengine=mmap\nbs=65536\nsize=1048576\n"
+                              "filename=job.data\nnrfiles=1\nnumjobs=1\noverwrite=0\n"
+                              "fragment=0\nend_fsync=1\nunmap=0\nfsync_on_close=0\nlinger=0\n"
+                              "verify=0\nplain=0\nloops=0\nfault=none\nsides=0\n");
 }
 
 static void assert_not_resized(const char *text, const char *reason)

@@ -70,6 +70,14 @@ ifneq ($(and $(filter clean distclean,$(MAKECMDGOALS)),$(filter-out clean distcl
 $(error machbed: clean and distclean stand alone: make $(filter clean distclean,$(MAKECMDGOALS)) first)
 endif
 
+# Two makes would write the same files. A recipe that goes on without building anything, such as that
+# of a run, lets the next one begin. With -n nothing is built, and nobody let in.
+IS_DRY := $(findstring n,$(filter-out --%,$(firstword $(MAKEFLAGS))))
+ifneq ($(if $(IS_DRY),,$(filter-out help,$(MAKECMDGOALS))),)
+$(shell tools/setup/turn.sh take $(BUILD) $$PPID)
+endif
+GIVE_TURN = @tools/setup/turn.sh give $(BUILD) $$PPID
+
 # All but these need the host's packages, and a kernel.
 BUILDING := $(filter-out help repin clean distclean,$(MAKECMDGOALS))
 
@@ -93,6 +101,7 @@ help:
 	@cat tools/setup/help
 
 run: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
+	$(GIVE_TURN)
 	@echo $(call quote,  KERNEL  $(KERNEL_LINE))
 	$(Q)exec $(RUNNER) $(RUN_FILES) --skip-status 0 $(RUN_GIVEN)
 
@@ -107,13 +116,16 @@ GDB_SETTINGS = MACHBED_OUT=$(OUT) MACHBED_KERNEL=$(GDB_KERNEL) MACHBED_RUNS=$(BU
 GDB_DEFAULTS = --name gdb --policy run128 $(if $(filter pager,$(GDB_SERVER)),--job jobs/pager.job)
 
 gdb: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
+	$(GIVE_TURN)
 	$(Q)exec env $(GDB_SETTINGS) $(RUNNER) $(RUN_FILES) --skip-status 0 $(GDB_DEFAULTS) $(RUN_GIVEN) \
 		--debugger tools/gdb/session.sh
 
 gdb-attach: $(KERNEL_IMAGE) $(SERVER_IMAGES)
+	$(GIVE_TURN)
 	$(Q)exec env $(GDB_SETTINGS) tools/gdb/session.sh
 
 trace: $(TRACER)
+	$(GIVE_TURN)
 	$(Q)$(TRACER) --build $(BUILD) $(call options_given,$(TRACE_VARIABLES))
 
 all: $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) $(SERVER_IMAGES) $(UNIT_TESTS) $(LIMIT)
@@ -132,6 +144,7 @@ options_given = $(foreach v,$(1),\
 RUN_GIVEN = $(call options_given,$(RUN_VARIABLES))
 
 check-style: $(MIG_HEADERS) $(BARECTF_HEADERS) $(OUT)/layout.h $(OUT)/messages.h $(NEWLIB_STAMP)
+	$(GIVE_TURN)
 	$(Q)HOST_FLAGS='$(HOST_CFLAGS)' TASK_FLAGS='$(SERVER_CPPFLAGS) $(SERVER_CFLAGS)' \
 		tools/setup/check-style.sh
 

@@ -35,14 +35,17 @@ prove = rm -rf $(TEST_LOGS) && mkdir -p $(TEST_LOGS) && \
 	{ tests/explain.sh $(TEST_LOGS) >&2; exit 1; }; }
 
 test: $(UNIT_TESTS) $(TESTS_NEED)
+	$(GIVE_TURN)
 	$(Q)$(TESTS_BUILD)
 	$(Q)$(call prove,CMOCKA_MESSAGE_OUTPUT=TAP,--jobs $(shell nproc) $(UNIT_TESTS) $(SYSTEM_TESTS))
 
 # Every machine that exists; `make test` has a third of them.
 test-matrix: $(TESTS_NEED)
+	$(GIVE_TURN)
 	$(Q)$(TESTS_BUILD)
 	$(Q)$(call prove,MATRIX=all TEST_SECONDS=3600,tests/system/80-matrix.t)
 
 # As `make test`, with the fuzzer at work for twenty minutes.
 test-long:
+	$(GIVE_TURN)
 	$(Q)FUZZ_SECONDS=1200 TEST_SECONDS=2400 $(MAKE) --no-print-directory test

@@ -12,5 +12,6 @@ $(BUILD)/tests/bench/ext2: $(BENCH_EXT2_SOURCES) tests/bench/ext2.h $(wildcard s
 		-lext2fs -lcom_err
 
 bench-ext2: $(BUILD)/tests/bench/ext2
+	$(GIVE_TURN)
 	$(Q)$<
 .PHONY: bench-ext2

@@ -6,6 +6,7 @@
 N := 7
 
 bench-trace: $(RUNNER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_MEDIUM) $(SERVER_IMAGES)
+	$(GIVE_TURN)
 	$(Q)exec tests/bench/trace.sh $(call quote,$(N)) \
 		$(call quote,$(if $(call is_given,TRACE),$(filter-out off,$(TRACE)),text ctf)) $(BUILD)/bench/trace.txt \
 		$(RUNNER) $(RUN_FILES) $(RUN_GIVEN)

@@ -160,6 +160,22 @@ t_says "DRY=1 prints the command line" 0 "qemu-system-i386
 -readconfig" make run DRY=1 NAME=setup-dry
 t_true "DRY=1 boots nothing" test ! -e build/runs/setup-dry/page/serial.log
 
+# The other make of these is a process that sleeps.
+sleep 60 &
+first=$!
+tools/setup/turn.sh take build $first
+t_says "a make waits for another that builds in the same folder, until that has ended" 0 \
+    "machbed: waiting for another make that builds in build/ (process $first)
+run128" sh -c 'make list & sleep 2; kill "$1"; wait $!' - $first
+turn=$t_dir/turn
+sleep 60 &
+first=$!
+tools/setup/turn.sh take "$turn" $first
+tools/setup/turn.sh give "$turn" $first
+t_true "a make that builds nothing more is not waited for" \
+    sh -c '! tools/setup/turn.sh take "$1" $$ 2>&1 | grep waiting' - "$turn"
+kill $first
+
 t_says "a long step that fails shows the end of its log" 2 "failed with status 3
 last words" tools/setup/progress.sh "$t_dir/log" 10 sh -c 'echo last words; exit 3'
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a job works on: a memory object of the pager server, or a file of a file server. One table
- * of calls, so that the engines (engine.h) need not know which.
+ * of calls, so that the job (job.c) need not know which.
  */
 #ifndef WORKLOAD_TARGET_H
 #define WORKLOAD_TARGET_H

@@ -540,15 +540,29 @@ error_t node_sync_data(struct node *node, bool wait)
 
 /* --- All of them ----------------------------------------------------------------------------- */
 
-/* The node behind NODE in the list, or the first, that is not being retired; with a reference.
-   NODE's is given back. */
-static struct node *nodes_next(struct node *node)
+/* Any node will do. */
+static bool node_is_any(struct node *node)
+{
+    (void)node;
+    return true;
+}
+
+/* Whether NODE may have data that is only in memory. What clients do to a mapping nobody tells. */
+static bool node_may_be_dirty(struct node *node)
+{
+    return __atomic_load_n(&node->changed, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&node->handed_out, __ATOMIC_RELAXED);
+}
+
+/* The node behind NODE in the list, or the first, that is not being retired and is WANTED; with a
+   reference. NODE's is given back. Who is not wanted stays as idle as it is. */
+static struct node *nodes_next(struct node *node, bool (*wanted)(struct node *node))
 {
     struct node *next;
 
     rt_mutex_lock(&nodes.lock);
     next = node == NULL ? nodes.first : node->next;
-    while (next != NULL && next->retiring)
+    while (next != NULL && (next->retiring || !wanted(next)))
         next = next->next;
     if (next != NULL)
         node_ref(next);
@@ -575,7 +589,8 @@ error_t nodes_sync(bool wait)
     error_t first = 0;
     error_t error;
 
-    for (struct node *node = nodes_next(NULL); node != NULL; node = nodes_next(node)) {
+    for (struct node *node = nodes_next(NULL, node_is_any); node != NULL;
+         node = nodes_next(node, node_is_any)) {
         error = node_sync_data(node, wait);
         if (first == 0)
             first = error;
@@ -587,30 +602,6 @@ error_t nodes_sync(bool wait)
         first = error;
     error = disk_sync();
     return first == 0 ? error : first;
-}
-
-/* Whether NODE may have data that is only in memory. What clients do to a mapping nobody tells. */
-static bool node_may_be_dirty(struct node *node)
-{
-    return __atomic_load_n(&node->changed, __ATOMIC_ACQUIRE) ||
-           __atomic_load_n(&node->handed_out, __ATOMIC_RELAXED);
-}
-
-/* As nodes_next, but only those that may be dirty: who has been idle for longest is not asked. */
-static struct node *nodes_next_dirty(struct node *node)
-{
-    struct node *next;
-
-    rt_mutex_lock(&nodes.lock);
-    next = node == NULL ? nodes.first : node->next;
-    while (next != NULL && (next->retiring || !node_may_be_dirty(next)))
-        next = next->next;
-    if (next != NULL)
-        node_ref(next);
-    rt_mutex_unlock(&nodes.lock);
-    if (node != NULL)
-        node_deref(node);
-    return next;
 }
 
 /* The mark goes before the kernel is asked, so that a change behind that sets it again. */
@@ -627,7 +618,8 @@ void nodes_write_behind(void)
 {
     error_t error;
 
-    for (struct node *node = nodes_next_dirty(NULL); node != NULL; node = nodes_next_dirty(node))
+    for (struct node *node = nodes_next(NULL, node_may_be_dirty); node != NULL;
+         node = nodes_next(node, node_may_be_dirty))
         node_write_behind(node);
     error = ext2_sync(nodes.fs);
     if (error != 0)

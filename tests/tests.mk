@@ -28,10 +28,11 @@ TESTS_NEED := $(LIMIT) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_IS
 	$(SERVER_IMAGES)
 TESTS_BUILD = $(TESTS_MAKE) all ARCH=amd64 && $(TESTS_MAKE) kernel KERNEL_DEBUG=1
 
-# What failed comes last, in short: of a log of CI no more than the end may be seen.
+# What failed comes last, in short: of a log of CI no more than the end may be seen. When make alone is told to
+# end, it tells the shell alone, and prove ends with that.
 # prove VARIABLES, ARGUMENTS
 prove = rm -rf $(TEST_LOGS) && mkdir -p $(TEST_LOGS) && \
-	{ $(TESTS_ENV) $(1) prove --exec '$(LIMIT) $(TEST_LOGS)' $(2) || \
+	{ setpriv --pdeathsig TERM $(TESTS_ENV) $(1) prove --exec '$(LIMIT) $(TEST_LOGS)' $(2) || \
 	{ tests/explain.sh $(TEST_LOGS) >&2; exit 1; }; }
 
 test: $(UNIT_TESTS) $(TESTS_NEED)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ext2/disk.h"
 #include "ext2/node.h"
@@ -111,6 +112,21 @@ static error_t server_mount(void)
     return disk_sync(); /* the super block says "in use" before anything else changes */
 }
 
+/* That the root is there, and a directory, no check of the super block can say. */
+static error_t server_root_get(struct ext2_inode **root)
+{
+    error_t error = ext2_inode_get(server_fs, EXT2_ROOT_INO, root);
+    struct ext2_stat stat = {0};
+
+    if (error == 0)
+        ext2_inode_stat(*root, &stat);
+    if (error == ENOENT || (error == 0 && !S_ISDIR(stat.mode))) {
+        ext2_damaged(server_fs, "inode 2, the root, is no directory");
+        error = EIO;
+    }
+    return error;
+}
+
 /* Open the root directory and serve; its port is the server's. */
 static error_t server_serve(void)
 {
@@ -121,7 +137,7 @@ static error_t server_serve(void)
     if (error == 0)
         error = nodes_setup(server_fs, server_store, bucket, SERVER_FILE_WORKERS);
     if (error == 0)
-        error = ext2_inode_get(server_fs, EXT2_ROOT_INO, &root);
+        error = server_root_get(&root);
     if (error == 0)
         error = node_open(root, &server_root);
     if (error == 0)

@@ -248,6 +248,11 @@ not_mounted('extents', disk_with('extents', '64M', qw(-t ext2 -O extents)), 'ext
 not_mounted('long', disk_with('long', '600M', qw(-t ext2)), 'shorter than the file system',
     'a file system that is longer than its partition');
 
+my $rootless = disk('rootless');
+system('debugfs', '-w', '-R', 'clri <2>', "$rootless?" . PARTITION) == 0 or die 'debugfs';
+not_mounted('rootless', $rootless, 'inode 2, the root, is no directory',
+    'a file system without a root directory');
+
 my $cut = disk('cut');
 truncate $cut, 100 * MIB or die "$cut: $!";
 refuses('an image that is cut short is refused', 'is cut short: partition 1 ends at byte 537,919,488',

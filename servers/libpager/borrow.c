@@ -21,8 +21,15 @@
  *
  * An object that the kernel is terminating takes nothing back: what is sent to it waits in its
  * control port, in which there is room for a few messages, until we receive the news, which may
- * wait for the worker that sends. So the kernel says when it has what was given back (it does so at
- * once if it does at all), and without that no more than a few are sent.
+ * wait for the worker that sends. So the kernel says when it has what was given back (before the
+ * call returns, if it does at all), and without that no more than a few are sent.
+ *
+ * The kernel takes the pages of a message in pieces of PAGER_PIECE_PAGES. Where a piece ends at the
+ * end of a map's entry, as each returned message's memory is one, it leaves an entry of no length
+ * behind: the free memory around it stays in two parts, and messages that are received there do not
+ * follow each other. store_write leaves such entries, too. So what is more than a piece is given
+ * back in two messages, of which the first is shorter than what the kernel returns in one: then
+ * pieces end within entries, and what is behind the ends of others goes with the memory around it.
  *
  * Nothing is given back that is not the newest. A page that was flushed meanwhile, because its file
  * was truncated maybe, is not the object's any more: whoever flushes takes the mark off the page
@@ -34,9 +41,13 @@
  */
 #define PAGER_BORROW_BELOW (4 * PAGER_MERGE_MOST)
 
-/* Give-backs that the kernel has not confirmed, at most: fewer than a port holds (5, its
-   MACH_PORT_QLIMIT_DEFAULT), so that at most one of the workers is kept by a full one. */
+/* Messages with what is given back that the kernel has not confirmed, at most: fewer than a port
+   holds (5, its MACH_PORT_QLIMIT_DEFAULT), so that at most one of the workers is kept by a full
+   one. */
 #define PAGER_GIVINGS_MOST 4u
+
+#define PAGER_PIECE_PAGES 64u /* the kernel's VM_MAP_COPY_PAGE_LIST_MAX */
+#define PAGER_FIRST_PAGES 16u /* half of its DATA_WRITE_MAX */
 
 /* Pages that are being given back. */
 struct pager_giving {
@@ -44,6 +55,8 @@ struct pager_giving {
     vm_offset_t offset;
     uint64_t end;
     mach_port_t control;
+    mach_port_t confirm;        /* where the kernel says that it has them */
+    unsigned int nmessages;     /* as which they are sent */
     struct pager_list answered; /* requests for them */
 };
 
@@ -155,13 +168,42 @@ static void pager_giving_match(struct pager *pager, struct pager_giving *giving)
     }
 }
 
+/* What of RUN is given back in a message of its own. */
+static vm_size_t pager_giving_first(const struct pager_run *run)
+{
+    return run->length > (PAGER_FIRST_PAGES + PAGER_PIECE_PAGES) * vm_page_size
+               ? PAGER_FIRST_PAGES * vm_page_size
+               : 0;
+}
+
+/* A port for GIVING that no other has at present. False if there is none. => level locked. */
+static bool pager_giving_port(struct pager_requests *level, struct pager_giving *giving)
+{
+    if (level->nconfirms > 0)
+        giving->confirm = level->confirms[--level->nconfirms];
+    else
+        giving->confirm = pager_confirm_create();
+    return giving->confirm != MACH_PORT_NULL;
+}
+
+/* GIVING's port is free again: unless it may be told something yet. => level locked. */
+static void pager_giving_port_put(struct pager_requests *level, const struct pager_giving *giving,
+                                  bool told)
+{
+    if (told && level->nconfirms < PAGER_CONFIRMS)
+        level->confirms[level->nconfirms++] = giving->confirm;
+    else
+        pager_confirm_destroy(giving->confirm);
+}
+
 /* Begin to give RUN back. False if that may not be. => level locked. */
 static bool pager_giving_begin(struct pager *pager, const struct pager_run *run,
                                struct pager_giving *giving)
 {
     const struct pager_request *returned;
+    unsigned int nmessages = pager_giving_first(run) > 0 ? 2 : 1;
 
-    if (pager->nunconfirmed >= PAGER_GIVINGS_MOST)
+    if (pager->nunconfirmed + nmessages > PAGER_GIVINGS_MOST)
         return false;
     for (returned = run->returns; returned != NULL; returned = returned->next)
         if (!pager_giving_may(pager, returned))
@@ -169,22 +211,31 @@ static bool pager_giving_begin(struct pager *pager, const struct pager_run *run,
     *giving = (struct pager_giving){.next = pager->givings,
                                     .offset = run->offset,
                                     .end = (uint64_t)run->offset + run->length,
-                                    .control = pager_control_ref(pager)};
-    if (giving->control == MACH_PORT_NULL)
+                                    .nmessages = nmessages};
+    if (!pager_giving_port(pager->level, giving))
         return false;
+    giving->control = pager_control_ref(pager);
+    if (giving->control == MACH_PORT_NULL) {
+        pager_giving_port_put(pager->level, giving, true);
+        return false;
+    }
     pager_list_init(&giving->answered);
     pager_giving_mark(pager, giving);
     pager_giving_match(pager, giving);
     pager->givings = giving;
-    pager->nunconfirmed++;
+    pager->nunconfirmed += nmessages;
     return true;
 }
 
-/* The kernel has GIVING's pages. => level locked. */
-static void pager_giving_end(struct pager *pager, const struct pager_giving *giving)
+/* GIVING's pages were sent. CONFIRMED: and the kernel has them, or could not be sent anything.
+   => level locked. */
+static void pager_giving_end(struct pager *pager, const struct pager_giving *giving, bool confirmed)
 {
     struct pager_giving **link = &pager->givings;
 
+    if (confirmed && giving->control == pager->control)
+        pager->nunconfirmed -= giving->nmessages;
+    pager_giving_port_put(pager->level, giving, confirmed);
     while (*link != giving)
         link = &(*link)->next;
     *link = giving->next;
@@ -204,27 +255,53 @@ static void pager_run_given(struct pager_run *run)
     run->buffer = 0;
 }
 
+/* Supply the LENGTH bytes of RUN behind the first DONE. The kernel confirms it to REPLY, if any. */
+static kern_return_t pager_giving_send(const struct pager_giving *giving,
+                                       const struct pager_run *run, vm_size_t done,
+                                       vm_size_t length, mach_port_t reply)
+{
+    return memory_object_data_supply(giving->control, run->offset + done, run->data + done,
+                                     (mach_msg_type_number_t)length, TRUE, VM_PROT_NONE, FALSE,
+                                     reply);
+}
+
+/* Supply all of RUN. With an error, which says that the object has gone, nothing is consumed. */
+static kern_return_t pager_giving_supply(const struct pager_giving *giving,
+                                         const struct pager_run *run)
+{
+    vm_size_t first = pager_giving_first(run);
+    vm_size_t rest = run->length - first;
+    kern_return_t kr = KERN_SUCCESS;
+
+    if (first > 0)
+        kr = pager_giving_send(giving, run, 0, first, MACH_PORT_NULL);
+    if (kr != KERN_SUCCESS)
+        return kr;
+    kr = pager_giving_send(giving, run, first, rest, giving->confirm);
+    if (kr == KERN_SUCCESS || first == 0)
+        return kr;
+    vm_deallocate(mach_task_self(), run->data + first, rest);
+    return KERN_SUCCESS;
+}
+
 void pager_give_back(struct pager *pager, struct pager_run *run)
 {
     struct pager_giving giving;
     struct pager_request *next;
     kern_return_t kr;
-    bool given;
+    bool given, confirmed;
 
     rt_mutex_lock(&pager->level->lock);
     given = run->length > 0 && pager_giving_begin(pager, run, &giving);
     rt_mutex_unlock(&pager->level->lock);
     if (!given)
         return;
-    kr = memory_object_data_supply(giving.control, run->offset, run->data,
-                                   (mach_msg_type_number_t)run->length, TRUE, VM_PROT_NONE, FALSE,
-                                   pager->port);
+    kr = pager_giving_supply(&giving, run);
+    confirmed = kr != KERN_SUCCESS || pager_confirm_receive(giving.confirm);
     if (kr == KERN_SUCCESS) /* else the object has gone */
         pager_run_given(run);
     rt_mutex_lock(&pager->level->lock);
-    if (kr != KERN_SUCCESS && giving.control == pager->control && pager->nunconfirmed > 0)
-        pager->nunconfirmed--;
-    pager_giving_end(pager, &giving);
+    pager_giving_end(pager, &giving, confirmed);
     rt_mutex_unlock(&pager->level->lock);
     pager_right_drop(giving.control);
     for (struct pager_request *list = giving.answered.head; list != NULL; list = next) {

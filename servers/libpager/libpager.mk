@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What libpager is made of, for the host's tests. A task takes behind.c and receive.c as well.
+# What libpager is made of, for the host's tests. A task takes behind.c, confirm.c and receive.c as well.
 
 LIBPAGER_SOURCES := borrow.c counters.c kept.c level.c lock.c memcpy.c merge.c object.c pager.c \
 	pagemap.c policy.c request.c return.c write.c

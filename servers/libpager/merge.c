@@ -9,12 +9,12 @@
  * of its own, unless it is in a knot with others.
  *
  * The pages of a run must be one range of memory. Messages that were received one after the other
- * sometimes lie so. Others are moved into fresh address space, each as it is: for whole pages over
- * memory that was never touched the kernel enters there the memory object that the message came
- * with. Where messages overlap they are put there by vm_copy, newer over older, which does not copy
- * a byte either; but then memory objects are shared, and pages cannot be given back to the kernel
- * without being copied (borrow.c). When there is no room for it, the oldest return is written
- * alone.
+ * mostly lie so (borrow.c). Others are moved into fresh address space, as many at a time as do: for
+ * whole pages over memory that was never touched the kernel enters there the memory objects that
+ * the messages came with. Where messages overlap they are put there by vm_copy, newer over older,
+ * which does not copy a byte either; but then memory objects are shared, and pages cannot be given
+ * back to the kernel without being copied (borrow.c). When there is no room for it, the oldest
+ * return is written alone.
  */
 #include "libpager/merge.h"
 
@@ -195,23 +195,50 @@ static bool merge_can_move(const struct pager_run *run)
     return length == run->length;
 }
 
+/* The length of what is in memory as it is in the object, from RETURNED on up to *BEHIND. */
+static vm_size_t merge_stretch(const struct pager_request *returned, struct pager_request **behind)
+{
+    vm_size_t length = returned->length;
+    struct pager_request *next = returned->next;
+
+    while (next != NULL && next->offset == returned->offset + length &&
+           next->memory == returned->memory + length) {
+        length += next->length;
+        next = next->next;
+    }
+    *behind = next;
+    return length;
+}
+
+/* Move RUN's returns from RETURNED to the one before BEHIND, LENGTH bytes, to where they belong. */
+static void merge_move_stretch(const struct pager_run *run, struct pager_request *returned,
+                               const struct pager_request *behind, vm_size_t length)
+{
+    vm_address_t to = run->buffer + (returned->offset - run->offset);
+    kern_return_t kr = vm_move(mach_task_self(), to, returned->memory, length);
+
+    rt_assert(kr == KERN_SUCCESS);
+    for (; returned != behind; returned = returned->next) {
+        returned->memory = run->buffer + (returned->offset - run->offset);
+        returned->data = returned->memory;
+    }
+}
+
 /* Have the pages of RUN follow each other in memory. */
 static kern_return_t merge_move(struct pager_run *run)
 {
-    struct pager_request *returned;
-    vm_address_t buffer = 0;
-    kern_return_t kr = vm_allocate(mach_task_self(), &buffer, run->length, TRUE);
+    struct pager_request *returned = run->returns;
+    struct pager_request *behind;
+    kern_return_t kr = vm_allocate(mach_task_self(), &run->buffer, run->length, TRUE);
+    vm_size_t length;
 
     if (kr != KERN_SUCCESS)
         return kr;
-    for (returned = run->returns; returned != NULL; returned = returned->next) {
-        vm_address_t to = buffer + (returned->offset - run->offset);
-
-        kr = vm_move(mach_task_self(), to, returned->memory, returned->length);
-        rt_assert(kr == KERN_SUCCESS);
-        returned->memory = to;
-        returned->data = to;
+    for (; returned != NULL; returned = behind) {
+        length = merge_stretch(returned, &behind);
+        merge_move_stretch(run, returned, behind, length);
     }
+    run->buffer = 0; /* it is the returns' memory now */
     return KERN_SUCCESS;
 }
 

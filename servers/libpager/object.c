@@ -87,23 +87,17 @@ kern_return_t S_memory_object_copy(mach_port_t old_memory_object, mach_port_t ol
     return KERN_SUCCESS;
 }
 
-/* The answer to a give-back (borrow.c). */
+/* Give-backs are confirmed elsewhere (confirm.c). */
 kern_return_t S_memory_object_supply_completed(mach_port_t memory_object,
                                                mach_port_t memory_control, vm_offset_t offset,
                                                vm_size_t length, kern_return_t result,
                                                vm_offset_t error_offset)
 {
-    struct pager *pager = pager_lookup_lock(memory_object);
-
-    (void)offset;
-    (void)length;
+    (void)memory_object;
     (void)result;
     (void)error_offset;
-    if (pager != NULL) {
-        if (memory_control == pager->control && pager->nunconfirmed > 0)
-            pager->nunconfirmed--;
-        rt_mutex_unlock(&pager->level->lock);
-    }
+    rt_log("supply_completed of %#lx bytes at %#lx: nobody asked", (unsigned long)length,
+           (unsigned long)offset);
     pager_right_drop(memory_control);
     return KERN_SUCCESS;
 }

@@ -41,6 +41,9 @@
    in the ports' queues. */
 #define PAGER_NODES 1024u
 
+/* Ports for confirmations that a level keeps: one for each worker that may be giving back. */
+#define PAGER_CONFIRMS 4u
+
 /* Pages of a level that could not be written and are kept: 1 MiB. */
 #define PAGER_KEPT 256u
 
@@ -175,7 +178,7 @@ struct pager {
 
     struct pager_window *windows;
     struct pager_giving *givings;  /* pages that are being given back just now */
-    unsigned int nunconfirmed;     /* give-backs that the kernel has not confirmed */
+    unsigned int nunconfirmed;     /* messages of theirs that the kernel has not confirmed */
     struct pager_request *replies; /* requests whose answer is settled and on its way */
 
     /* Writing (write.c). */
@@ -212,6 +215,8 @@ struct pager_requests {
     struct pager_lane lanes[PAGER_WORK_COUNT];
     struct pager *gathering;   /* its returns are not scheduled yet, for more may be waiting */
     vm_size_t gathering_bytes; /* how much of it has come */
+    mach_port_t confirms[PAGER_CONFIRMS]; /* ports for confirmations that are free */
+    unsigned int nconfirms;
     unsigned int nworkers;
     unsigned int ninhibits; /* pager_inhibit_workers, not resumed */
     struct rt_cond idle;    /* an inhibited worker has become idle */
@@ -381,6 +386,18 @@ bool pager_borrow_forget(struct pager *pager, vm_offset_t offset, vm_size_t leng
 /* Give RUN, which has been written as far as it could be, back if it is borrowed, and all of it is
    in the store, and is the newest that there is. => nothing locked. */
 void pager_give_back(struct pager *pager, struct pager_run *run);
+
+/*
+ * confirm.c: ports that the kernel says at when it has what was given back.
+ */
+
+/* A new one, or null. */
+mach_port_t pager_confirm_create(void);
+
+void pager_confirm_destroy(mach_port_t port);
+
+/* Whether something was said at PORT. => does not wait for it. */
+bool pager_confirm_receive(mach_port_t port);
 
 /*
  * lock.c: windows. => level locked.

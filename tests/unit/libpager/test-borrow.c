@@ -66,6 +66,49 @@ static void new_pages_are_moved_out_and_back(void **state)
     end();
 }
 
+/* Sync all pages once more, changed, when memory is so short that they are moved. */
+static void sync_again(void)
+{
+    for (size_t i = 0; i < NPAGES; i++)
+        assert_int_equal(mock_write(f.object, i, 1 + i), KERN_SUCCESS);
+    mock_set_free(1000);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    mock_set_free(MOCK_FREE);
+}
+
+static void more_than_a_piece_comes_back_in_two_messages(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start_sync();
+    before = mock_nsupplies();
+    assert_int_equal(finish_sync(), 0);
+    assert_int_equal(mock_nsupplies(), before + 2);
+    end();
+}
+
+/* An object that is being terminated, perhaps, is not sent more than its port holds. */
+static void without_confirmation_no_more_than_four_messages_are_sent(void **state)
+{
+    size_t before;
+
+    (void)state;
+    mock_set_confirming(false);
+    start_sync();
+    before = mock_nsupplies();
+    assert_int_equal(finish_sync(), 0);
+    sync_again();
+    assert_int_equal(mock_nsupplies(), before + 4);
+    check_resident(0, NPAGES, true);
+    sync_again();
+    assert_int_equal(mock_nsupplies(), before + 4);
+    check_resident(0, NPAGES, false);
+    check_disk(0, NPAGES, 1);
+    mock_set_confirming(true);
+    end();
+}
+
 /* The store has them now, so that some may be clean: the kernel would drop those. */
 static void pages_that_the_store_has_are_copied(void **state)
 {
@@ -200,6 +243,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_pages_are_moved_out_and_back),
+        cmocka_unit_test(more_than_a_piece_comes_back_in_two_messages),
+        cmocka_unit_test(without_confirmation_no_more_than_four_messages_are_sent),
         cmocka_unit_test(pages_that_the_store_has_are_copied),
         cmocka_unit_test(when_memory_is_short_all_pages_are_moved),
         cmocka_unit_test(pagers_copy_unless_told_to_borrow_or_when_they_want_notices),

@@ -43,6 +43,46 @@ static void queued_messages_that_follow_each_other_are_one_write(void **state)
     end();
 }
 
+static void messages_that_lie_side_by_side_in_memory_stay_there(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start_busy(FAR + 1);
+    before = mock_nmoves();
+    mock_memory_adjacent(256);
+    for (size_t i = 0; i < 8; i++)
+        queue(32 * i, 32, 1 + 32 * i);
+    mock_memory_adjacent(0);
+    assert_int_equal(finish(), 1);
+    assert_int_equal(mock_nmoves(), before);
+    check_disk(0, 256, 1);
+    end();
+}
+
+/* Of the pages 0 to 39 two stretches lie side by side, which another message is between. */
+static void stretches_that_lie_side_by_side_are_moved_at_once(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start_busy(FAR + 1);
+    before = mock_nmoves();
+    mock_memory_adjacent(44);
+    queue(20, 8, 21);
+    queue(28, 12, 29);
+    queue(100, 4, 101);
+    queue(0, 4, 1);
+    queue(4, 8, 5);
+    queue(12, 8, 13);
+    mock_memory_adjacent(0);
+    assert_int_equal(finish(), 2);
+    assert_int_equal(mock_nmoves(), before + 2);
+    check_disk(0, 40, 1);
+    check_disk(100, 4, 101);
+    end();
+}
+
 static void order_of_receipt_does_not_matter(void **state)
 {
     static const size_t order[] = {5, 2, 7, 0, 3, 1, 6, 4};
@@ -377,6 +417,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queued_messages_that_follow_each_other_are_one_write),
+        cmocka_unit_test(messages_that_lie_side_by_side_in_memory_stay_there),
+        cmocka_unit_test(stretches_that_lie_side_by_side_are_moved_at_once),
         cmocka_unit_test(order_of_receipt_does_not_matter),
         cmocka_unit_test(no_write_is_larger_than_the_largest),
         cmocka_unit_test(message_that_is_larger_than_the_largest_write_is_cut),

@@ -18,6 +18,9 @@
 #define NAMES 4096
 #define PAGE  ((size_t)4096)
 
+#define CONFIRM_FIRST ((mach_port_t)0x10000000) /* no other port has such a name */
+#define CONFIRMS      64u
+
 struct mock_port {
     struct mock_port *next_free;
     unsigned int nrefs;
@@ -29,6 +32,12 @@ struct mock_port {
     struct mock_object *mapped; /* the object that the task and its clients have mapped */
     unsigned int nsend;         /* send rights that are not the task's */
     struct mock_port *notice;   /* where to say that there are no send rights any more */
+};
+
+/* A port for confirmations: its name is CONFIRM_FIRST and so on. */
+struct confirm {
+    bool used;
+    unsigned int ntold;
 };
 
 struct right {
@@ -97,6 +106,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct right rights[NAMES];
 static struct mock_port *free_ports;
+static struct confirm confirms[CONFIRMS];
+static bool silent; /* nothing is confirmed */
+static size_t nsupplies;
 static bool jitter;
 static bool hold_batches;
 static size_t nheld; /* lock requests that wait for that */
@@ -1202,6 +1214,64 @@ static void supply_page(struct mock_object *object, size_t i, const void *data, 
     changed_signal();
 }
 
+/* => entered. */
+static struct confirm *confirm_lookup(mach_port_t port)
+{
+    mock_check(port >= CONFIRM_FIRST && port < CONFIRM_FIRST + CONFIRMS);
+    mock_check(confirms[port - CONFIRM_FIRST].used);
+    return &confirms[port - CONFIRM_FIRST];
+}
+
+mach_port_t mock_confirm_create(void)
+{
+    mach_port_t i = 0;
+
+    enter();
+    while (i < CONFIRMS && confirms[i].used)
+        i++;
+    mock_check(i < CONFIRMS);
+    confirms[i] = (struct confirm){.used = true};
+    leave();
+    return CONFIRM_FIRST + i;
+}
+
+void mock_confirm_destroy(mach_port_t port)
+{
+    enter();
+    confirm_lookup(port)->used = false;
+    leave();
+}
+
+bool mock_confirm_receive(mach_port_t port)
+{
+    struct confirm *confirm;
+    bool told;
+
+    enter();
+    confirm = confirm_lookup(port);
+    told = confirm->ntold > 0;
+    confirm->ntold -= told;
+    leave();
+    return told;
+}
+
+void mock_set_confirming(bool on)
+{
+    enter();
+    silent = !on;
+    leave();
+}
+
+size_t mock_nsupplies(void)
+{
+    size_t count;
+
+    enter();
+    count = nsupplies;
+    leave();
+    return count;
+}
+
 kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset, vm_offset_t data,
                                         mach_msg_type_number_t length, boolean_t deallocate,
                                         vm_prot_t prot, boolean_t precious, mach_port_t reply_to)
@@ -1221,9 +1291,9 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
         mock_check(!object->pages[offset / PAGE + i].resident);
     for (size_t i = 0; i < length / PAGE && object != NULL; i++)
         supply_page(object, offset / PAGE + i, (void *)(data + i * PAGE), prot, precious);
-    if (object != NULL && reply_to != MACH_PORT_NULL)
-        message_send(object, (struct mock_delivery){
-                                 .id = MOCK_SUPPLY_COMPLETED, .offset = offset, .length = length});
+    nsupplies += object != NULL;
+    if (object != NULL && reply_to != MACH_PORT_NULL && !silent)
+        confirm_lookup(reply_to)->ntold++;
     leave();
     if (object == NULL)
         return MACH_SEND_INVALID_DEST;

@@ -116,6 +116,21 @@ size_t mock_queued(struct port_bucket *bucket);
 size_t mock_memory(void);
 size_t mock_rights(void);
 
+/* What comes into memory next lies side by side, NPAGES pages of it; 0: no longer. */
+void mock_memory_adjacent(size_t npages);
+
+/* How many times vm_move was called. */
+size_t mock_nmoves(void);
+
+/* How many messages pages were supplied in; and whether the kernel confirms that (it does). */
+size_t mock_nsupplies(void);
+void mock_set_confirming(bool on);
+
+/* Ports for confirmations of memory_object_data_supply (libpager/private.h). */
+mach_port_t mock_confirm_create(void);
+void mock_confirm_destroy(mach_port_t port);
+bool mock_confirm_receive(mach_port_t port);
+
 /* A send right of the task's is moved to a client; a client drops one of the port that the task
    calls NAME. */
 void mock_right_give(mach_port_t name);
@@ -132,7 +147,6 @@ enum mock_id {
     MOCK_DATA_UNLOCK,
     MOCK_LOCK_COMPLETED,
     MOCK_CHANGE_COMPLETED,
-    MOCK_SUPPLY_COMPLETED,
     MOCK_DATA_RETURN,
     MOCK_NO_SENDERS,
 };

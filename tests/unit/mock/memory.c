@@ -23,6 +23,7 @@ struct memory_page {
 
 /* What was allocated at once; it may be released page by page. */
 struct memory_block {
+    vm_address_t address;
     size_t nall;
     size_t nleft; /* that are not released */
     struct memory_page pages[];
@@ -31,6 +32,10 @@ struct memory_block {
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct memory_page *memory_pages[BUCKETS];
 static size_t memory_bytes;
+static struct memory_block *adjacent; /* what comes next is taken from it */
+static vm_address_t adjacent_next;
+static size_t adjacent_left; /* pages */
+static size_t nmoves;
 static bool no_room;
 static int nfree = MOCK_FREE;
 
@@ -39,25 +44,72 @@ static struct memory_page **memory_bucket(vm_address_t address)
     return &memory_pages[address / PAGE % BUCKETS];
 }
 
+static struct memory_block *memory_block_create(size_t npages, vm_address_t *address)
+{
+    struct memory_block *block = malloc(sizeof(*block) + npages * sizeof(block->pages[0]));
+
+    *address = (vm_address_t)aligned_alloc(PAGE, npages * PAGE);
+    mock_check(block != NULL && *address != 0);
+    block->address = *address;
+    block->nall = npages;
+    block->nleft = npages;
+    return block;
+}
+
+/* COUNT pages of BLOCK are not in use, or no longer. => memory_lock held. */
+static void memory_block_put(struct memory_block *block, size_t count)
+{
+    block->nleft -= count;
+    if (block->nleft > 0)
+        return;
+    ASAN_UNPOISON_MEMORY_REGION((void *)block->address, block->nall * PAGE);
+    free((void *)block->address);
+    free(block);
+}
+
+/* The NPAGES pages of BLOCK at ADDRESS are given out. => memory_lock held. */
+static void memory_block_take(struct memory_block *block, vm_address_t address, size_t npages)
+{
+    struct memory_page *page = &block->pages[(address - block->address) / PAGE];
+
+    for (size_t i = 0; i < npages; i++, page++) {
+        struct memory_page **bucket = memory_bucket(address + i * PAGE);
+
+        *page = (struct memory_page){*bucket, address + i * PAGE, block};
+        *bucket = page;
+    }
+    memory_bytes += npages * PAGE;
+}
+
 vm_address_t mock_memory_alloc(vm_size_t size)
 {
     size_t npages = (size + PAGE - 1) / PAGE;
-    struct memory_block *block = malloc(sizeof(*block) + npages * sizeof(block->pages[0]));
-    vm_address_t address = (vm_address_t)aligned_alloc(PAGE, npages * PAGE);
+    struct memory_block *block;
+    vm_address_t address;
 
-    mock_check(block != NULL && address != 0);
-    block->nall = npages;
-    block->nleft = npages;
     pthread_mutex_lock(&memory_lock);
-    for (size_t i = 0; i < npages; i++) {
-        struct memory_page **bucket = memory_bucket(address + i * PAGE);
-
-        block->pages[i] = (struct memory_page){*bucket, address + i * PAGE, block};
-        *bucket = &block->pages[i];
+    if (npages <= adjacent_left) {
+        block = adjacent;
+        address = adjacent_next;
+        adjacent_next += npages * PAGE;
+        adjacent_left -= npages;
+    } else {
+        block = memory_block_create(npages, &address);
     }
-    memory_bytes += npages * PAGE;
+    memory_block_take(block, address, npages);
     pthread_mutex_unlock(&memory_lock);
     return address;
+}
+
+void mock_memory_adjacent(size_t npages)
+{
+    pthread_mutex_lock(&memory_lock);
+    if (adjacent_left > 0)
+        memory_block_put(adjacent, adjacent_left);
+    adjacent_left = npages;
+    if (npages > 0)
+        adjacent = memory_block_create(npages, &adjacent_next);
+    pthread_mutex_unlock(&memory_lock);
 }
 
 /* Release one page. => memory_lock held. */
@@ -74,11 +126,7 @@ static void memory_page_free(vm_address_t address)
     *link = (*link)->next;
     memory_bytes -= PAGE;
     ASAN_POISON_MEMORY_REGION((void *)address, PAGE);
-    if (--block->nleft > 0)
-        return;
-    ASAN_UNPOISON_MEMORY_REGION((void *)block->pages[0].address, block->nall * PAGE);
-    free((void *)block->pages[0].address);
-    free(block);
+    memory_block_put(block, 1);
 }
 
 void mock_memory_free(vm_address_t address, vm_size_t size)
@@ -122,7 +170,13 @@ kern_return_t vm_move(mach_port_t task, vm_address_t to, vm_address_t from,
     kern_return_t kr = vm_copy(task, from, size, to);
 
     mock_memory_free(from, size);
+    __atomic_add_fetch(&nmoves, 1, __ATOMIC_RELAXED);
     return kr;
+}
+
+size_t mock_nmoves(void)
+{
+    return __atomic_load_n(&nmoves, __ATOMIC_RELAXED);
 }
 
 kern_return_t vm_statistics(mach_port_t task, vm_statistics_data_t *statistics)

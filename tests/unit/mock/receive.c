@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libpager's receiver for the host: messages of the mock kernel, to the S_ functions. */
+/* libpager's receiver for the host: messages of the mock kernel, to the S_ functions; and its ports
+   for confirmations. */
 #include "libpager/private.h"
 
 #include <sched.h>
@@ -29,10 +30,6 @@ static void receive_handle(const struct mock_delivery *m)
         break;
     case MOCK_CHANGE_COMPLETED:
         S_memory_object_change_completed(m->object, FALSE, MEMORY_OBJECT_COPY_NONE);
-        break;
-    case MOCK_SUPPLY_COMPLETED:
-        S_memory_object_supply_completed(m->object, m->control, m->offset, m->length, KERN_SUCCESS,
-                                         0);
         break;
     case MOCK_DATA_RETURN:
         S_memory_object_data_return(m->object, m->control, m->offset, m->data,
@@ -78,4 +75,19 @@ void mock_pagers_wait(struct port_bucket *bucket)
 
     while (!level_is_idle(level))
         sched_yield();
+}
+
+mach_port_t pager_confirm_create(void)
+{
+    return mock_confirm_create();
+}
+
+void pager_confirm_destroy(mach_port_t port)
+{
+    mock_confirm_destroy(port);
+}
+
+bool pager_confirm_receive(mach_port_t port)
+{
+    return mock_confirm_receive(port);
 }

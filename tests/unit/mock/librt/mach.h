@@ -49,11 +49,12 @@ typedef struct {
 
 #define MACH_SEND_INVALID_DEST 0x10000003
 
-#define MACH_PORT_NULL          0u
-#define MACH_PORT_DEAD          (~0u)
-#define MACH_PORT_VALID(name)   ((name) != MACH_PORT_NULL && (name) != MACH_PORT_DEAD)
-#define MACH_PORT_RIGHT_SEND    0u
-#define MACH_PORT_RIGHT_RECEIVE 1u
+#define MACH_PORT_NULL            0u
+#define MACH_PORT_DEAD            (~0u)
+#define MACH_PORT_VALID(name)     ((name) != MACH_PORT_NULL && (name) != MACH_PORT_DEAD)
+#define MACH_PORT_RIGHT_SEND      0u
+#define MACH_PORT_RIGHT_RECEIVE   1u
+#define MACH_PORT_RIGHT_DEAD_NAME 4u
 
 #define MACH_MSG_TYPE_MAKE_SEND      20
 #define MACH_MSG_TYPE_MAKE_SEND_ONCE 21

@@ -239,7 +239,7 @@ static void pager_giving_end(struct pager *pager, const struct pager_giving *giv
     while (*link != giving)
         link = &(*link)->next;
     *link = giving->next;
-    rt_cond_broadcast(&pager->changed);
+    rt_cond_broadcast(&pager->cleared);
 }
 
 /* The data of RUN has been consumed. */

@@ -106,7 +106,9 @@ static void pager_window_complete(struct pager *pager, struct pager_window *wind
     window->completed = true;
     window->watermark = pager->nreceived;
     window->nleft = pager_window_pending(pager, window);
-    rt_cond_broadcast(&pager->changed);
+    rt_cond_broadcast(&pager->cleared);
+    if (window->nleft == 0)
+        rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
     if (window->storage != NULL) {
         pager_window_unlink(pager, window);
@@ -275,7 +277,7 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
     while (pager_window_blocked(pager, window) ||
            (window->drops && pager_replies_overlap(pager, window->offset, window->length)) ||
            (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
-        rt_cond_wait(&pager->changed, &pager->level->lock);
+        rt_cond_wait(&pager->cleared, &pager->level->lock);
     if (window->drops)
         pager_window_outdate(pager, window);
     window->borrows =

@@ -30,6 +30,8 @@ struct pager *pager_create(struct user_pager_info *upi, struct port_bucket *buck
     pager_list_init(&pager->waiting);
     pager->pending_tail = &pager->pending;
     rt_cond_init(&pager->changed, "pager_changed");
+    rt_cond_init(&pager->cleared, "pager_cleared");
+    rt_cond_init(&pager->picked, "pager_picked");
     if (ports_create_port(bucket, pager, &pager->port) != 0)
         goto error_pager;
     return pager;

@@ -201,6 +201,8 @@ struct pager {
     struct pager_listener *listeners;
     error_t error;          /* the first that no listener was there for */
     struct rt_cond changed; /* a window, or a return that a window waits for, was completed */
+    struct rt_cond cleared; /* a window was completed, pages given back, or an answer sent */
+    struct rt_cond picked;  /* a run was picked, or completed */
 };
 
 struct pager_requests {

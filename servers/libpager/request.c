@@ -30,7 +30,7 @@ static void pager_reply_end(struct pager *pager, const struct pager_request *req
     while (*link != request)
         link = &(*link)->reply;
     *link = request->reply;
-    rt_cond_broadcast(&pager->changed);
+    rt_cond_broadcast(&pager->cleared);
 }
 
 bool pager_replies_overlap(const struct pager *pager, vm_offset_t offset, vm_size_t length)

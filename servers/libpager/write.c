@@ -250,7 +250,7 @@ static void pager_pick_run(struct pager *pager, struct pager_writing *writing)
     writing->policy->take(&pager->returns, &writing->run);
     rt_mutex_lock(&pager->level->lock);
     pager->taking = false;
-    rt_cond_broadcast(&pager->changed);
+    rt_cond_broadcast(&pager->picked);
 }
 
 /* What is in WRITING's returns is queued no longer. => level locked. */
@@ -288,7 +288,7 @@ static bool pager_writer_stays(const struct pager *pager, bool more)
 static bool pager_pick(struct pager *pager, struct pager_writing *writing, bool more)
 {
     while (pager->taking)
-        rt_cond_wait(&pager->changed, &pager->level->lock);
+        rt_cond_wait(&pager->picked, &pager->level->lock);
     if (!pager_writer_stays(pager, more))
         return false;
     if (pager->returns == NULL)
@@ -325,7 +325,7 @@ static void pager_writing_begin(struct pager *pager, struct pager_writing *writi
         tail = &(*tail)->next;
     *tail = writing;
     while (pager_writing_waits(pager, writing))
-        rt_cond_wait(&pager->changed, &pager->level->lock);
+        rt_cond_wait(&pager->picked, &pager->level->lock);
 }
 
 /* => level locked. */
@@ -337,7 +337,7 @@ static void pager_writing_end(struct pager *pager, const struct pager_writing *w
         link = &(*link)->next;
     *link = writing->next;
     if (pager->writings != NULL)
-        rt_cond_broadcast(&pager->changed);
+        rt_cond_broadcast(&pager->picked);
 }
 
 void pager_returns_write(struct pager *pager)

@@ -130,8 +130,10 @@ void pager_gather_end(struct pager_requests *level)
 
     level->gathering = NULL;
     level->gathering_bytes = 0;
-    if (pager != NULL)
-        pager_schedule(pager, PAGER_WORK_WRITE);
+    if (pager == NULL)
+        return;
+    pager_schedule(pager, PAGER_WORK_WRITE);
+    pager_rights_pay(pager);
 }
 
 void pager_gather(struct pager *pager, vm_size_t length)

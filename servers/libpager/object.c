@@ -58,6 +58,7 @@ kern_return_t S_memory_object_terminate(mach_port_t memory_object, mach_port_t m
 
     if (pager != NULL) {
         if (pager->control == memory_control) {
+            pager_rights_pay(pager);
             control = pager->control;
             name = pager->name;
             pager->control = MACH_PORT_NULL;

@@ -131,6 +131,16 @@ void pager_right_drop(mach_port_t port)
         mach_port_deallocate(mach_task_self(), port);
 }
 
+void pager_rights_pay(struct pager *pager)
+{
+    mach_port_delta_t count = (mach_port_delta_t)pager->nowed;
+
+    pager->nowed = 0;
+    if (count > 0 && mach_port_mod_refs(mach_task_self(), pager->control, MACH_PORT_RIGHT_SEND,
+                                        -count) != KERN_SUCCESS)
+        mach_port_mod_refs(mach_task_self(), pager->control, MACH_PORT_RIGHT_DEAD_NAME, -count);
+}
+
 struct user_pager_info *pager_get_upi(struct pager *pager)
 {
     return pager->upi;
@@ -210,6 +220,7 @@ void pager_shutdown(struct pager *pager)
 
     rt_mutex_lock(&level->lock);
     ports_destroy_port(level->bucket, pager->port);
+    pager_rights_pay(pager);
     control = pager->control;
     name = pager->name;
     pager->control = MACH_PORT_NULL;

@@ -21,7 +21,8 @@
  *
  * Control ports. Each message brings a send right for the object's control port. The name stays
  * ours as long as we hold one, even when the port has died; so a request keeps its right until it
- * was answered, and an answer can only reach the object that asked.
+ * was answered, and an answer can only reach the object that asked. Rights of returns are dropped
+ * many at a time.
  *
  * One mutex a level guards its queues and its pagers with their maps. It is held for a few
  * instructions a page; the calls made with it held are pager_report_extent, those on the bucket,
@@ -164,6 +165,7 @@ struct pager {
     bool borrows; /* syncs may borrow pages */
     mach_port_t control;
     mach_port_t name;
+    unsigned int nowed;     /* send rights for control that came with returns, to be dropped */
     unsigned int nchanging; /* changes of attributes that the kernel has not answered */
 
     struct pager_list todo[PAGER_WORK_COUNT]; /* requests to be served, returns to be written */
@@ -280,6 +282,9 @@ mach_port_t pager_control_ref(struct pager *pager);
 
 /* Drop a send right, or the name that is left of it, if it is one. */
 void pager_right_drop(mach_port_t port);
+
+/* Drop all that PAGER owes (pager->nowed). => level locked. */
+void pager_rights_pay(struct pager *pager);
 
 /*
  * pagemap.c: the map of pages. => level locked for all of them.

@@ -96,6 +96,7 @@ static const char *pager_return_check(struct pager *pager, mach_port_t control,
 static void pager_return_queue(struct pager *pager, struct pager_request *request, bool dirty)
 {
     rt_counter_add(&pager->level->data_return[pager->class], (uint32_t)request->data_length);
+    pager->nowed++;
     pager_pending_add(pager, request);
     pager_return_mark(pager, request, dirty);
     pager_list_append(&pager->todo[PAGER_WORK_WRITE], request);
@@ -116,7 +117,8 @@ static void pager_return_log(const struct pager_request *message, const char *re
                (unsigned long)length);
 }
 
-/* Queue MESSAGE at the pager that OBJECT stands for. Returns whether it was taken. */
+/* Queue MESSAGE at the pager that OBJECT stands for. Returns whether it was taken, with its memory
+   and its right. */
 static bool pager_return_receive(mach_port_t object, mach_port_t control,
                                  const struct pager_request *message, bool dirty)
 {
@@ -155,8 +157,9 @@ kern_return_t S_memory_object_data_return(mach_port_t memory_object, mach_port_t
                                     .data_length = dataCnt,
                                     .kernel_copy = kernel_copy != FALSE};
 
-    if (!pager_return_receive(memory_object, memory_control, &message, dirty != FALSE))
-        pager_data_release(data, dataCnt);
+    if (pager_return_receive(memory_object, memory_control, &message, dirty != FALSE))
+        return KERN_SUCCESS;
+    pager_data_release(data, dataCnt);
     pager_right_drop(memory_control);
     return KERN_SUCCESS;
 }

@@ -315,6 +315,16 @@ void mock_right_drop(mach_port_t name)
     leave();
 }
 
+static void right_add(struct right *right, mach_port_delta_t delta)
+{
+    mock_check(delta > 0 || right->nsend >= (unsigned int)-delta);
+    right->nsend += (unsigned int)delta;
+    if (delta > 0)
+        return;
+    port_check_senders(right->port);
+    right_release(right);
+}
+
 kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_right_t which,
                                  mach_port_delta_t delta)
 {
@@ -325,11 +335,14 @@ kern_return_t mach_port_mod_refs(mach_port_t task, mach_port_t name, mach_port_r
     enter();
     right = right_lookup(name);
     if (which == MACH_PORT_RIGHT_SEND) {
-        mock_check(delta == 1 && right->nsend > 0);
+        mock_check(right->nsend > 0);
         if (right->port->dead)
             result = KERN_INVALID_RIGHT;
         else
-            right->nsend++;
+            right_add(right, delta);
+    } else if (which == MACH_PORT_RIGHT_DEAD_NAME) {
+        mock_check(right->port->dead && delta < 0);
+        right_add(right, delta);
     } else {
         mock_check(which == MACH_PORT_RIGHT_RECEIVE && delta == -1 && right->receive);
         right->receive = false;

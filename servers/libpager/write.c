@@ -39,7 +39,8 @@ static void pager_note_written(struct pager *pager, vm_offset_t offset, vm_size_
     page = pager_page_lookup(pager, offset);
     end = page + length / vm_page_size;
     for (; page < end; page++) {
-        pager_page_set_stale(pager, page, false);
+        if ((page->flags & PAGER_PAGE_STALE) != 0)
+            pager_page_set_stale(pager, page, false);
         if ((page->flags & PAGER_PAGE_DENIED) == 0)
             page->error = 0;
         if (page->npending == 1) /* else something newer is on its way */

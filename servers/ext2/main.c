@@ -99,7 +99,7 @@ static void server_store_setup(void)
     if (error == 0)
         error = disk_setup(server_store, SERVER_DISK_WORKERS);
     if (error != 0)
-        rt_panic("cannot open and map the device %s: %s", device, strerror(error));
+        rt_fail("cannot open and map the device %s: %s", device, strerror(error));
 }
 
 static error_t server_mount(void)

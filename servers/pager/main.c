@@ -138,7 +138,7 @@ static void pager_store_setup(void)
     if (error == 0 && rt_config_is("fault", "claim"))
         error = store_create_forgetful(pager_store, PAGER_FORGETS, &pager_store);
     if (error != 0)
-        rt_panic("cannot open the device %s: %s", device, strerror(error));
+        rt_fail("cannot open the device %s: %s", device, strerror(error));
     rt_log("%s has %" PRIu64 " sectors", device, store_size(pager_store));
 }
 

@@ -83,6 +83,15 @@ is_deeply(boot_of($run, 'run128')->{checks},
     { map { $_ => 'ok' } qw(content disk_agrees fsck unmount) },
     'run128: a failed run is tried again page by page, before anybody hears of it');
 
+# Without its partition table a disk has no partitions.
+for my $case (['ext2: cannot open and map the device hd0s1', 'JOB=jobs/default.job'],
+    ['pager: cannot open the device hd0s2', 'JOB=jobs/pager.job']) {
+    my ($says, $job) = @$case;
+
+    ends_with(run_make('table', @quick, 'POLICY=merge', 'FAIL_SECTOR=0', $job), 2, $says,
+        "$job: a disk whose first sector cannot be read is named");
+}
+
 refuses('a FAIL_SECTOR that is no number is refused', "--fail-sector: 'first' is not a number",
     'FAIL_SECTOR=first');
 refuses('a FAIL_SECTOR behind the disk is refused',

@@ -9,6 +9,8 @@ set -u
 . tests/system/tap.sh
 
 top=$PWD
+# Those in kernel/patches are for GNU Mach's own source.
+export MACHBED_PATCHES="$t_dir/patches"
 kernel=build/i386/kernels/package-up/gnumach
 test -e "$kernel" || make kernel KERNEL=package > /dev/null
 
@@ -55,7 +57,7 @@ run_dsc=$t_dir/gnumach_9.1.$$.dsc
 # Unpacking, patches, tuning.
 unpack()
 {
-    MACHBED_PATCHES=$t_dir/patches kernel/source.sh unpack "$1" "$t_dir/unpacked" "${2:-}"
+    kernel/source.sh unpack "$1" "$t_dir/unpacked" "${2:-}"
 }
 
 tuned()

@@ -11,6 +11,33 @@
 #include "ext2/file-pager.h"
 #include "librt/guard.h"
 
+/* Times that a copy is begun anew where it got no further: see below. */
+#define FILE_COPY_TRIES 4u
+
+/*
+ * Copy between the file's memory at OFFSET and other memory; one of TO and FROM is the former. A
+ * client that reaches behind the file's end gets an error, but in the kernel it belongs to the
+ * page: who touches that next gets it, even if the file has been extended since then and it is us.
+ * => io_lock held.
+ */
+static error_t file_copy(struct node *node, uint64_t offset, void *to, const void *from,
+                         size_t bytes, size_t *done)
+{
+    unsigned int ntries = 0;
+    size_t copied;
+    error_t error;
+
+    *done = 0;
+    do {
+        error =
+            rt_guard_copy((char *)to + *done, (const char *)from + *done, bytes - *done, &copied);
+        *done += copied;
+        ntries = copied > 0 ? 0 : ntries + 1;
+    } while (error != 0 && ntries < FILE_COPY_TRIES &&
+             pager_get_error(node->pager, (vm_address_t)offset + *done) == EFAULT);
+    return error;
+}
+
 /* => io_lock held for writing. */
 static error_t file_write_locked(struct node *node, uint64_t offset, const void *data,
                                  vm_size_t *length)
@@ -24,7 +51,7 @@ static error_t file_write_locked(struct node *node, uint64_t offset, const void 
     if (error == 0)
         error = node_map(node, (vm_size_t)offset + wanted);
     if (error == 0)
-        error = rt_guard_copy((char *)node->window + offset, data, wanted, &done);
+        error = file_copy(node, offset, (char *)node->window + offset, data, wanted, &done);
     *length = done;
     if (done > 0) {
         node_note_change(node);
@@ -81,7 +108,7 @@ static error_t file_copy_out(struct node *node, uint64_t offset, vm_address_t *d
         return 0;
     if (vm_allocate(mach_task_self(), data, *length, TRUE) != KERN_SUCCESS)
         return ENOMEM;
-    error = rt_guard_copy((void *)*data, (char *)node->window + offset, *length, &done);
+    error = file_copy(node, offset, (void *)*data, (char *)node->window + offset, *length, &done);
     if (error != 0)
         vm_deallocate(mach_task_self(), *data, *length);
     return error;

@@ -120,7 +120,7 @@ bool pager_borrow_forget(struct pager *pager, vm_offset_t offset, vm_size_t leng
         page = pager_page_lookup(pager, offset + done);
         if (page == NULL)
             break;
-        page->flags &= (uint8_t)~PAGER_PAGE_BORROWED;
+        page->flags &= (uint16_t)~PAGER_PAGE_BORROWED;
     }
     return !pager_giving_overlaps(pager, offset, length);
 }
@@ -147,7 +147,8 @@ static void pager_giving_mark(struct pager *pager, const struct pager_giving *gi
 
     for (; page < end; page++) {
         pager_page_supply(page);
-        page->flags &= (uint8_t)~PAGER_PAGE_BORROWED;
+        page->flags &= (uint16_t)~PAGER_PAGE_BORROWED;
+        page->flags |= PAGER_PAGE_UNASKED;
     }
 }
 

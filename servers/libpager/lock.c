@@ -27,8 +27,13 @@
  * A flush says that what the store has now counts. The kernel drops the pages that it has; but one
  * may be on its way to it, or about to be sent, as it was read or returned before. So a flush
  * begins when none of its pages is on its way, and whoever waits for one is answered from the store
- * again, when the kernel is done: the answer may be an error, for there is no such page any more,
- * and GNU Mach stops when a lock request meets a page that has just got one (docs/jobs.md).
+ * again, when the kernel is done: the answer may be an error, for there is no such page any more.
+ *
+ * Failed pages. An error that answers a request leaves a page without memory behind, until the
+ * thread that faulted has run and taken note; and a kernel whose lock request meets such a page
+ * stops on an assertion. We never learn when that thread has run. But until it is asked for again
+ * there is no data to be returned or flushed. So a window is asked for in pieces, around the pages
+ * that failed; and no error is sent for a page of a window that the kernel has not answered.
  */
 #include "libpager/private.h"
 
@@ -100,8 +105,33 @@ static size_t pager_window_pending(const struct pager *pager, const struct pager
     return count;
 }
 
+/* Free WINDOW, if it is over and nobody waits for it. */
+static void pager_window_release(struct pager *pager, const struct pager_window *window)
+{
+    if (window->storage == NULL || !window->completed || window->asking)
+        return;
+    pager_window_unlink(pager, window);
+    free(window->storage);
+}
+
+/* WINDOW, a flush, is done: what was supplied unasked before has gone, and requests that were sent
+   before that have been received. => level locked. */
+static void pager_window_clear(struct pager *pager, const struct pager_window *window)
+{
+    struct pager_page *page;
+
+    for (vm_size_t done = 0; done < window->length; done += vm_page_size) {
+        page = pager_page_lookup(pager, window->offset + done);
+        if (page == NULL)
+            return;
+        page->flags &= (uint16_t)~PAGER_PAGE_UNASKED;
+    }
+}
+
 static void pager_window_complete(struct pager *pager, struct pager_window *window)
 {
+    if (window->drops)
+        pager_window_clear(pager, window);
     pager_window_trace(pager, window);
     window->completed = true;
     window->watermark = pager->nreceived;
@@ -110,10 +140,7 @@ static void pager_window_complete(struct pager *pager, struct pager_window *wind
     if (window->nleft == 0)
         rt_cond_broadcast(&pager->changed);
     pager_waiting_dispatch(pager);
-    if (window->storage != NULL) {
-        pager_window_unlink(pager, window);
-        free(window->storage);
-    }
+    pager_window_release(pager, window);
 }
 
 void pager_windows_abandon(struct pager *pager)
@@ -198,25 +225,24 @@ bool pager_windows_hold(struct pager *pager, vm_offset_t offset, vm_size_t lengt
            pager_windows_borrowing(pager, offset, length);
 }
 
-/* Whether the kernel is still busy with a window that overlaps WINDOW. */
-static bool pager_window_blocked(struct pager *pager, const struct pager_window *window)
+bool pager_windows_cover(struct pager *pager, vm_offset_t offset, vm_size_t length)
 {
-    struct pager_window *other;
+    struct pager_window *window;
 
-    for (other = pager->windows; other != NULL; other = other->next)
-        if (!other->completed && pager_window_overlaps(other, window->offset, window->length))
+    for (window = pager->windows; window != NULL; window = window->next)
+        if (!window->completed && pager_window_overlaps(window, offset, length))
             return true;
     return false;
 }
 
-/* The first window of that range that the kernel has not answered yet. */
+/* The window of which that was the last request, and which the kernel has not answered yet. */
 static struct pager_window *pager_window_lookup(struct pager *pager, vm_offset_t offset,
                                                 vm_size_t length)
 {
     struct pager_window *window = pager->windows;
 
     while (window != NULL &&
-           (window->completed || window->offset != offset || window->length != length))
+           (window->completed || window->last != offset || window->last_length != length))
         window = window->next;
     return window;
 }
@@ -260,7 +286,7 @@ static void pager_window_outdate(struct pager *pager, const struct pager_window 
         page = pager_page_lookup(pager, window->offset + done);
         if (page == NULL)
             return;
-        page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+        page->flags &= (uint16_t)~PAGER_PAGE_REQUESTED;
         if (page->npending > 0)
             page->flags |= PAGER_PAGE_FREED;
     }
@@ -274,7 +300,7 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
     bool stays = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
 
     window->drops = range->should_return == MEMORY_OBJECT_RETURN_NONE;
-    while (pager_window_blocked(pager, window) ||
+    while (pager_windows_cover(pager, window->offset, window->length) ||
            (window->drops && pager_replies_overlap(pager, window->offset, window->length)) ||
            (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
         rt_cond_wait(&pager->cleared, &pager->level->lock);
@@ -285,34 +311,90 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
     window->copies = stays && !window->borrows;
 }
 
+/* Make PIECE the first pages of WINDOW at or behind its end that have not failed. False if there
+   are none. => level locked. */
+static bool pager_window_piece(struct pager *pager, const struct pager_window *window,
+                               struct pager_range *piece)
+{
+    uint64_t end = (uint64_t)window->offset + window->length;
+    uint64_t offset = piece->end;
+
+    while (offset < end && pager_page_failed(pager, (vm_offset_t)offset))
+        offset += vm_page_size;
+    piece->offset = (vm_offset_t)offset;
+    piece->end = offset;
+    while (piece->end < end && !pager_page_failed(pager, (vm_offset_t)piece->end))
+        piece->end += vm_page_size;
+    return offset < end;
+}
+
+/* Ask CONTROL to do with WINDOW as PIECE says, piece by piece; to answer the last. If a call fails
+   the object has gone, and memory_object_terminate completes the window.
+   => level locked, but not all the time. */
+static void pager_window_send(struct pager *pager, struct pager_window *window,
+                              struct pager_range *piece, mach_port_t control)
+{
+    struct pager_range next = *piece;
+    bool more = pager_window_piece(pager, window, &next);
+
+    while (more && !window->completed) {
+        *piece = next;
+        more = pager_window_piece(pager, window, &next);
+        window->last = piece->offset;
+        window->last_length = more ? 0 : (vm_size_t)(piece->end - piece->offset);
+        rt_mutex_unlock(&pager->level->lock);
+        memory_object_lock_request(control, piece->offset, (vm_size_t)(piece->end - piece->offset),
+                                   piece->should_return, piece->flush, VM_PROT_NO_CHANGE,
+                                   more ? MACH_PORT_NULL : pager->port);
+        rt_mutex_lock(&pager->level->lock);
+    }
+}
+
 /* Ask the kernel to do with WINDOW as RANGE says, when it is its turn. => level locked, but not
    meanwhile; WINDOW may be completed, and freed if nobody waits, on return. */
 static void pager_window_ask(struct pager *pager, struct pager_window *window,
                              const struct pager_range *range)
 {
-    vm_offset_t offset = window->offset;
-    vm_size_t length = window->length;
+    struct pager_range piece = {.end = window->offset, .should_return = range->should_return};
     mach_port_t control;
-    bool flush;
 
     pager_window_begin(pager, window, range);
-    flush = range->flush || window->borrows;
+    piece.flush = range->flush || window->borrows;
     window->what = pager_range_what(range);
     window->cause = trace_cause();
     window->start = trace_begin(TRACE_LOCK_REQUEST);
+    window->asking = true;
     window->next = pager->windows;
     pager->windows = window;
     control = pager_control_ref(pager);
-    if (control == MACH_PORT_NULL) {
+    if (control != MACH_PORT_NULL)
+        pager_window_send(pager, window, &piece, control);
+    pager_right_drop(control);
+    window->asking = false;
+    if (window->last_length == 0 && !window->completed) /* nothing to ask for, or nobody to ask */
         pager_window_complete(pager, window);
-        return;
+    else
+        pager_window_release(pager, window);
+}
+
+void pager_page_ask(struct pager *pager, const struct pager_request *request,
+                    memory_object_return_t should_return, bool flush, vm_prot_t prot)
+{
+    struct pager_window window = {.offset = request->offset, .length = request->length};
+
+    rt_mutex_lock(&pager->level->lock);
+    if (!pager_page_failed(pager, request->offset)) {
+        window.next = pager->windows;
+        pager->windows = &window;
+        rt_mutex_unlock(&pager->level->lock);
+        memory_object_lock_request(request->control, request->offset, request->length,
+                                   should_return, flush, prot, MACH_PORT_NULL);
+        rt_mutex_lock(&pager->level->lock);
+        pager_window_unlink(pager, &window);
+        rt_cond_broadcast(&pager->changed);
+        pager_waiting_dispatch(pager);
     }
     rt_mutex_unlock(&pager->level->lock);
-    /* If this fails the object has gone, and memory_object_terminate completes the window. */
-    memory_object_lock_request(control, offset, length, range->should_return, flush,
-                               VM_PROT_NO_CHANGE, pager->port);
-    pager_right_drop(control);
-    rt_mutex_lock(&pager->level->lock);
 }
 
 /* What was dropped unwritten is of no interest any more, nor why it could not be written before. */
@@ -329,7 +411,7 @@ static void pager_range_forget(struct pager *pager, const struct pager_range *ra
             return;
         pager_page_set_stale(pager, page, false);
         pager_kept_drop(pager, offset + done);
-        page->flags &= (uint8_t)~PAGER_PAGE_DENIED;
+        page->flags &= (uint16_t)~PAGER_PAGE_DENIED;
         page->error = 0;
     }
 }

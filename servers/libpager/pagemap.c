@@ -2,7 +2,6 @@
 #include "libpager/private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PAGER_MAP_FIRST 64u /* entries */
 
@@ -33,7 +32,8 @@ error_t pager_map_grow(struct pager *pager, vm_offset_t offset, vm_size_t length
     pages = realloc(pager->pages, npages * sizeof(*pages));
     if (pages == NULL)
         return ENOMEM;
-    memset(pages + pager->npages, 0, (npages - pager->npages) * sizeof(*pages));
+    for (size_t i = pager->npages; i < npages; i++)
+        pages[i] = pager->behind;
     pager->pages = pages;
     pager->npages = npages;
     return 0;
@@ -46,6 +46,18 @@ struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset)
     return i < pager->npages ? &pager->pages[i] : NULL;
 }
 
+struct pager_page *pager_page_entry(struct pager *pager, vm_offset_t offset)
+{
+    struct pager_page *page = pager_page_lookup(pager, offset);
+
+    return page == NULL ? &pager->behind : page;
+}
+
+bool pager_page_failed(struct pager *pager, vm_offset_t offset)
+{
+    return (pager_page_entry(pager, offset)->flags & PAGER_PAGE_FAILED) != 0;
+}
+
 void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale)
 {
     bool was = (page->flags & PAGER_PAGE_STALE) != 0;
@@ -54,7 +66,7 @@ void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool sta
     if (stale)
         page->flags |= PAGER_PAGE_STALE;
     else
-        page->flags &= (uint8_t)~PAGER_PAGE_STALE;
+        page->flags &= (uint16_t)~PAGER_PAGE_STALE;
 }
 
 error_t pager_stale_error(struct pager *pager, vm_offset_t offset, uint64_t end)

@@ -197,12 +197,10 @@ void pager_change_attributes(struct pager *pager, boolean_t may_cache,
 
 error_t pager_get_error(struct pager *pager, vm_address_t addr)
 {
-    struct pager_page *page;
     error_t error;
 
     rt_mutex_lock(&pager->level->lock);
-    page = pager_page_lookup(pager, addr);
-    error = page == NULL ? 0 : page->error;
+    error = pager_page_entry(pager, addr)->error;
     rt_mutex_unlock(&pager->level->lock);
     return error;
 }

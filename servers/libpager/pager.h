@@ -152,8 +152,8 @@ error_t pager_return_some(struct pager *pager, vm_address_t start, vm_size_t len
  * some day, and it is written then: that is how a page that is not in the store gets there; else
  * the kernel may drop it. With WRITELOCK, writing to it asks pager_unlock_page first. The kernel
  * ignores an offer of a page that it has. BUF stays the caller's.
- * => may block; EBUSY while the page is being asked for, written out or synced, EINVAL outside the
- *    object, ENXIO when no kernel has the object mapped.
+ * => may block; EBUSY while the page is being asked for, written out or synced, and when its last
+ *    request got an error, EINVAL outside the object, ENXIO when no kernel has the object mapped.
  * Hurd: returns nothing.
  */
 error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_offset_t page,
@@ -191,8 +191,9 @@ void pager_shutdown(struct pager *pager);
 
 /*
  * The last error of the page at ADDR (any alignment), 0 when it was last read or written without
- * one. A page whose write-out failed keeps its error, and reading it gives an error to the client,
- * until it has been written, by the next sync maybe, or flushed (pager_flush).
+ * one; EFAULT when it was last asked for outside the object. A page whose write-out failed keeps
+ * its error, and reading it gives an error to the client, until it has been written, by the next
+ * sync maybe, or flushed (pager_flush).
  * => does not block.
  */
 error_t pager_get_error(struct pager *pager, vm_address_t addr);

@@ -61,6 +61,7 @@ struct pager_request {
     uint64_t start;   /* cycles, when it was received; 0: not recorded */
     uint32_t number;  /* in the trace */
     bool replying;    /* a request: its answer is on its way, and it is in pager->replies */
+    uint8_t refused;  /* a request: errno value that it gets without being read, or 0 */
     uint8_t result;   /* errno value */
 
     /* Returns; in a request, `data` is the page that answers it. */
@@ -76,7 +77,8 @@ struct pager_request {
     bool stored;    /* the store has all of it already */
     bool borrowed;  /* to be given back when it is written (borrow.c) */
     bool given;     /* it was: there is no data any more */
-    bool overtaken; /* some of its pages are older than what was returned before it */
+    bool overtaken; /* some of its pages are older than what was returned before it; a request: its
+                       page may have been supplied unasked since it was sent */
 };
 
 struct pager_list {
@@ -111,6 +113,11 @@ enum pager_page_flags {
     PAGER_PAGE_FREED = 0x40,
     /* Pending, and the kernel gets it back when it is written. */
     PAGER_PAGE_BORROWED = 0x80,
+    /* Its last request was answered with an error, and it was not supplied since: what the kernel
+       has there is no data, and must not meet a lock request (lock.c). */
+    PAGER_PAGE_FAILED = 0x100,
+    /* It was supplied unasked: a request that is received may have been sent before that. */
+    PAGER_PAGE_UNASKED = 0x200,
 };
 
 /* A page that could not be written (kept.c). */
@@ -122,7 +129,7 @@ struct pager_kept {
 
 struct pager_page {
     uint16_t npending; /* returns that were received and are not completed */
-    uint8_t flags;
+    uint16_t flags;
     uint8_t error; /* errno value */
 };
 
@@ -131,6 +138,8 @@ struct pager_window {
     struct pager_window *next;
     vm_offset_t offset;
     vm_size_t length;
+    vm_offset_t last; /* the last request made for it, which lock_completed will name */
+    vm_size_t last_length;
     uint64_t start;     /* cycles, when it was asked for; 0: not recorded */
     uint8_t what;       /* in the trace */
     uint32_t cause;     /* likewise */
@@ -139,6 +148,7 @@ struct pager_window {
     bool copies;        /* the kernel keeps what it returns */
     bool borrows;       /* it gets back what it returns */
     bool drops;         /* it returns nothing */
+    bool asking;        /* requests are being made */
     bool completed;
     void *storage; /* null, or itself: nobody waits, and completion frees it */
 };
@@ -175,8 +185,9 @@ struct pager {
 
     struct pager_page *pages; /* grows on demand */
     size_t npages;
-    size_t nstale;           /* pages whose last write-out failed */
-    struct pager_kept *kept; /* their data, as far as there was room */
+    struct pager_page behind; /* what is known of those behind them: were any asked for in vain? */
+    size_t nstale;            /* pages whose last write-out failed */
+    struct pager_kept *kept;  /* their data, as far as there was room */
 
     struct pager_window *windows;
     struct pager_giving *givings;  /* pages that are being given back just now */
@@ -300,6 +311,12 @@ error_t pager_map_grow(struct pager *pager, vm_offset_t offset, vm_size_t length
 /* The entry of the page at OFFSET, or null when the map does not reach that far. */
 struct pager_page *pager_page_lookup(struct pager *pager, vm_offset_t offset);
 
+/* The same, or the entry that stands for all pages that the map does not reach. */
+struct pager_page *pager_page_entry(struct pager *pager, vm_offset_t offset);
+
+/* Whether the page at OFFSET is one that failed (PAGER_PAGE_FAILED). */
+bool pager_page_failed(struct pager *pager, vm_offset_t offset);
+
 /* Note whether PAGE's last write-out failed. */
 void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale);
 
@@ -350,11 +367,10 @@ void pager_request_answer(struct pager *pager, struct pager_request *request, bo
 /* PAGE is about to be supplied. => level locked. */
 void pager_page_supply(struct pager_page *page);
 
-/* Whether REQUEST, a read, must wait for a return or a window. => level locked; the map covers its
- * page. */
+/* Whether REQUEST, a read, must wait for a return or a window. => level locked. */
 bool pager_read_waits(struct pager *pager, const struct pager_request *request);
 
-/* Queue REQUEST where it belongs. => level locked; the map covers its page. */
+/* Queue REQUEST where it belongs. => level locked; the map covers its page, or it is refused. */
 void pager_request_dispatch(struct pager *pager, struct pager_request *request);
 
 /* The same for all that wait. => level locked. */
@@ -421,6 +437,14 @@ bool pager_windows_copying(struct pager *pager, vm_offset_t offset, vm_size_t le
 
 /* Whether pages of this range are being flushed: what is received of them was sent before. */
 bool pager_windows_dropping(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* Whether a lock request may be on its way to a page of this range, or at it. */
+bool pager_windows_cover(struct pager *pager, vm_offset_t offset, vm_size_t length);
+
+/* memory_object_lock_request for the page of REQUEST alone, which nobody waits for; nothing if the
+   page is one that failed. => level not locked. */
+void pager_page_ask(struct pager *pager, const struct pager_request *request,
+                    memory_object_return_t should_return, bool flush, vm_prot_t prot);
 
 /* The kernel has gone: nothing that was asked will be answered. */
 void pager_windows_abandon(struct pager *pager);

@@ -8,6 +8,9 @@
  * may become resident without our answer (pager_offer_page), be changed and come back: what was
  * read is older than that then. So receiving a return clears PAGER_PAGE_REQUESTED, as a flush does,
  * and a reader that finds it cleared starts over.
+ *
+ * A request for a page outside the object is refused, but by a worker, too: as any other error, its
+ * answer must wait while a lock request is on its way to the page (lock.c).
  */
 #include "libpager/private.h"
 
@@ -54,7 +57,7 @@ void pager_request_done(struct pager *pager, struct pager_request *request)
 
 void pager_page_supply(struct pager_page *page)
 {
-    page->flags &= (uint8_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_GONE);
+    page->flags &= (uint16_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_GONE | PAGER_PAGE_FAILED);
     page->flags |= PAGER_PAGE_SUPPLIED;
 }
 
@@ -62,6 +65,8 @@ bool pager_read_waits(struct pager *pager, const struct pager_request *request)
 {
     const struct pager_page *page = pager_page_lookup(pager, request->offset);
 
+    if (page == NULL) /* REQUEST is refused */
+        return false;
     return page->npending > 0 || pager_windows_dropping(pager, request->offset, request->length) ||
            ((page->flags & (PAGER_PAGE_SUPPLIED | PAGER_PAGE_GONE)) != 0 &&
             pager_windows_hold(pager, request->offset, request->length));
@@ -69,8 +74,11 @@ bool pager_read_waits(struct pager *pager, const struct pager_request *request)
 
 void pager_request_dispatch(struct pager *pager, struct pager_request *request)
 {
+    struct pager_page *page = pager_page_lookup(pager, request->offset);
+
     if (request->kind == PAGER_READ) {
-        pager_page_lookup(pager, request->offset)->flags |= PAGER_PAGE_REQUESTED;
+        if (page != NULL)
+            page->flags |= PAGER_PAGE_REQUESTED;
         if (pager_read_waits(pager, request)) {
             pager_list_append(&pager->waiting, request);
             return;
@@ -104,20 +112,52 @@ static error_t pager_request_check(struct pager *pager, const struct pager_reque
     return pager_map_grow(pager, request->offset, request->length);
 }
 
-static void pager_request_refuse(struct pager *pager, struct pager_request *request, error_t error)
+static void pager_request_log(const struct pager_request *request, error_t error)
 {
     if (error != EFAULT) /* a client that reaches beyond the object's end is nothing to report */
         rt_log("request for %#lx bytes at %#lx refused: error %d", (unsigned long)request->length,
                (unsigned long)request->offset, error);
-    if (request->kind == PAGER_READ && error != EPERM)
+}
+
+/* REQUEST is none that a worker could answer. */
+static void pager_request_refuse(struct pager *pager, struct pager_request *request, error_t error)
+{
+    if (request->kind == PAGER_READ && error == EINVAL)
         memory_object_data_error(request->control, request->offset, request->length,
                                  KERN_MEMORY_ERROR);
     if (request->kind == PAGER_UNLOCK && error != EPERM) /* the client tries again: see above */
-        memory_object_lock_request(request->control, request->offset, request->length,
-                                   MEMORY_OBJECT_RETURN_NONE, TRUE, VM_PROT_NO_CHANGE,
-                                   MACH_PORT_NULL);
-    request->start = 0; /* what was refused is not counted either */
+        pager_page_ask(pager, request, MEMORY_OBJECT_RETURN_NONE, true, VM_PROT_NO_CHANGE);
     pager_request_done(pager, request);
+}
+
+/* REQUEST has just been received; the kernel sends no other for its page until this one has been
+   answered, or overtaken by a supply. => level locked. */
+static void pager_request_mark(struct pager *pager, struct pager_request *request)
+{
+    struct pager_page *page = pager_page_lookup(pager, request->offset);
+
+    if (page == NULL)
+        return;
+    request->overtaken = (page->flags & PAGER_PAGE_UNASKED) != 0;
+    page->flags &= (uint16_t)~PAGER_PAGE_UNASKED;
+}
+
+/* REQUEST has been checked, with result ERROR. Returns whether it was queued. => level locked. */
+static bool pager_request_queue(struct pager *pager, struct pager_request *request, error_t error)
+{
+    bool read = request->kind == PAGER_READ;
+
+    if (error != 0)
+        request->start = 0; /* what is refused is not counted */
+    if (error != 0 && (!read || error == EPERM || error == EINVAL))
+        return false;
+    if (read)
+        pager_request_mark(pager, request);
+    if (error == 0 && read)
+        rt_counter_add(&pager->level->data_request[pager->class], (uint32_t)request->length);
+    request->refused = (uint8_t)error;
+    pager_request_dispatch(pager, request);
+    return true;
 }
 
 static kern_return_t pager_request_receive(mach_port_t object, const struct pager_request *message)
@@ -125,6 +165,7 @@ static kern_return_t pager_request_receive(mach_port_t object, const struct page
     struct pager_request *request;
     struct pager *pager = pager_lookup_reserve(object, &request);
     error_t error;
+    bool queued;
 
     if (pager == NULL) {
         pager_right_drop(message->control);
@@ -133,13 +174,11 @@ static kern_return_t pager_request_receive(mach_port_t object, const struct page
     *request = *message;
     pager_request_received(request);
     error = pager_request_check(pager, request);
-    if (error == 0) {
-        if (request->kind == PAGER_READ)
-            rt_counter_add(&pager->level->data_request[pager->class], (uint32_t)request->length);
-        pager_request_dispatch(pager, request);
-    }
+    queued = pager_request_queue(pager, request, error);
     rt_mutex_unlock(&pager->level->lock);
-    if (error != 0) /* the node is still ours, and keeps the pager alive */
+    if (error != 0)
+        pager_request_log(message, error);
+    if (!queued) /* the node is still ours, and keeps the pager alive */
         pager_request_refuse(pager, request, error);
     return KERN_SUCCESS;
 }
@@ -182,15 +221,16 @@ void pager_request_answer(struct pager *pager, struct pager_request *request, bo
 static error_t pager_read_veto(struct pager *pager, const struct pager_request *request)
 {
     struct pager_page *page;
-    error_t error = 0;
+    error_t error = request->refused;
 
     rt_mutex_lock(&pager->level->lock);
-    page = pager_page_lookup(pager, request->offset);
-    if ((page->flags & PAGER_PAGE_DENIED) != 0 && (request->access & VM_PROT_WRITE) != 0) {
-        page->flags &= (uint8_t)~PAGER_PAGE_DENIED;
+    page = error == 0 ? pager_page_lookup(pager, request->offset) : NULL;
+    if (page != NULL && (page->flags & PAGER_PAGE_DENIED) != 0 &&
+        (request->access & VM_PROT_WRITE) != 0) {
+        page->flags &= (uint16_t)~PAGER_PAGE_DENIED;
         error = page->error;
     }
-    if ((page->flags & PAGER_PAGE_STALE) != 0)
+    if (page != NULL && (page->flags & PAGER_PAGE_STALE) != 0)
         error = page->error;
     if (pager_extent_clip(pager, request->offset, request->length) == 0)
         error = EFAULT; /* the object has become shorter since the request was received */
@@ -198,33 +238,75 @@ static error_t pager_read_veto(struct pager *pager, const struct pager_request *
     return error;
 }
 
+/* Whether REQUEST can be answered now, with ERROR or with data. If not it was queued again: it was
+   overtaken, or an error must wait. => level locked. */
+static bool pager_read_ready(struct pager *pager, struct pager_request *request, error_t error)
+{
+    const struct pager_page *page = pager_page_lookup(pager, request->offset);
+
+    if (page != NULL &&
+        ((page->flags & PAGER_PAGE_REQUESTED) == 0 || pager_read_waits(pager, request))) {
+        pager_request_dispatch(pager, request);
+        return false;
+    }
+    if (error != 0 && pager_windows_cover(pager, request->offset, request->length)) {
+        pager_list_append(&pager->waiting, request);
+        return false;
+    }
+    return true;
+}
+
+/* PAGE will be supplied, or found unavailable. => level locked. */
+static void pager_page_read(struct pager_page *page, bool data)
+{
+    pager_page_supply(page);
+    if ((page->flags & PAGER_PAGE_DENIED) == 0)
+        pager_page_set_error(page, 0);
+    if (data)
+        page->flags |= PAGER_PAGE_STORED;
+    else
+        page->flags &= (uint16_t)~PAGER_PAGE_STORED;
+}
+
+/* The page of REQUEST gets ERROR; but the kernel ignores that if it has the page. => level locked.
+ */
+static void pager_page_fail(struct pager *pager, const struct pager_request *request, error_t error)
+{
+    struct pager_page *page = pager_page_entry(pager, request->offset);
+
+    page->flags &= (uint16_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_STORED);
+    if (!request->overtaken)
+        page->flags |= PAGER_PAGE_FAILED;
+    pager_page_set_error(page, error);
+}
+
+/* REQUEST is answered with ERROR, or else maybe with DATA. The kernel that asked may have gone, and
+   then it is not what the page is like for the next one. => level locked. */
+static void pager_read_begin(struct pager *pager, struct pager_request *request, error_t error,
+                             bool data)
+{
+    pager_request_reply(pager, request);
+    if (request->control != pager->control)
+        return;
+    if (error != 0)
+        pager_page_fail(pager, request, error);
+    else
+        pager_page_read(pager_page_lookup(pager, request->offset), data);
+}
+
 /* The page of REQUEST has been read with result ERROR, and there is data or not: note it. Returns
-   false when a return has overtaken it and REQUEST was queued again. */
+   false when it cannot be answered yet, and was queued again. */
 static bool pager_read_note(struct pager *pager, struct pager_request *request, error_t error,
                             bool data)
 {
-    struct pager_page *page;
-    bool current;
+    bool ready;
 
     rt_mutex_lock(&pager->level->lock);
-    page = pager_page_lookup(pager, request->offset);
-    current = (page->flags & PAGER_PAGE_REQUESTED) != 0 && !pager_read_waits(pager, request);
-    if (current) {
-        pager_request_reply(pager, request);
-        page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
-        if (error == 0)
-            pager_page_supply(page);
-        if (error != 0 || (page->flags & PAGER_PAGE_DENIED) == 0)
-            pager_page_set_error(page, error);
-        if (data)
-            page->flags |= PAGER_PAGE_STORED;
-        else
-            page->flags &= (uint8_t)~PAGER_PAGE_STORED;
-    } else {
-        pager_request_dispatch(pager, request);
-    }
+    ready = pager_read_ready(pager, request, error);
+    if (ready)
+        pager_read_begin(pager, request, error, data);
     rt_mutex_unlock(&pager->level->lock);
-    return current;
+    return ready;
 }
 
 /* Send what was read. BUF, if there is any, is consumed. */
@@ -274,8 +356,7 @@ static void pager_unlock_deny(struct pager *pager, const struct pager_request *r
     page->flags |= PAGER_PAGE_DENIED;
     pager_page_set_error(page, error);
     rt_mutex_unlock(&pager->level->lock);
-    memory_object_lock_request(request->control, request->offset, request->length,
-                               MEMORY_OBJECT_RETURN_ALL, TRUE, VM_PROT_NO_CHANGE, MACH_PORT_NULL);
+    pager_page_ask(pager, request, MEMORY_OBJECT_RETURN_ALL, true, VM_PROT_NO_CHANGE);
 }
 
 static void pager_unlock(struct pager *pager, struct pager_request *request)
@@ -286,8 +367,7 @@ static void pager_unlock(struct pager *pager, struct pager_request *request)
     trace_set_cause(cause);
     request->result = (uint8_t)error;
     if (error == 0)
-        memory_object_lock_request(request->control, request->offset, request->length,
-                                   MEMORY_OBJECT_RETURN_NONE, FALSE, VM_PROT_NONE, MACH_PORT_NULL);
+        pager_page_ask(pager, request, MEMORY_OBJECT_RETURN_NONE, false, VM_PROT_NONE);
     else
         pager_unlock_deny(pager, request, error);
     pager_request_done(pager, request);
@@ -316,10 +396,21 @@ static error_t pager_offer_check(struct pager *pager, vm_offset_t page)
     if (pager_map_grow(pager, page, vm_page_size) != 0)
         return ENOMEM;
     entry = pager_page_lookup(pager, page);
-    if (entry->npending > 0 || (entry->flags & PAGER_PAGE_REQUESTED) != 0 ||
+    if (entry->npending > 0 || (entry->flags & (PAGER_PAGE_REQUESTED | PAGER_PAGE_FAILED)) != 0 ||
         pager_windows_copying(pager, page, vm_page_size))
         return EBUSY;
     return 0;
+}
+
+/* PAGE is about to be offered. => level locked. */
+static void pager_offer_mark(struct pager *pager, vm_offset_t page, bool precious)
+{
+    struct pager_page *entry = pager_page_lookup(pager, page);
+
+    pager_page_supply(entry);
+    entry->flags |= PAGER_PAGE_UNASKED;
+    if (precious)
+        entry->flags &= (uint16_t)~PAGER_PAGE_STORED;
 }
 
 error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_offset_t page,
@@ -332,9 +423,7 @@ error_t pager_offer_page(struct pager *pager, int precious, int writelock, vm_of
     control = pager_control_ref(pager);
     error = control == MACH_PORT_NULL ? ENXIO : pager_offer_check(pager, page);
     if (error == 0)
-        pager_page_supply(pager_page_lookup(pager, page));
-    if (error == 0 && precious != 0)
-        pager_page_lookup(pager, page)->flags &= (uint8_t)~PAGER_PAGE_STORED;
+        pager_offer_mark(pager, page, precious != 0);
     rt_mutex_unlock(&pager->level->lock);
     if (error == 0)
         memory_object_data_supply(control, page, buf, (mach_msg_type_number_t)vm_page_size, FALSE,

@@ -26,7 +26,7 @@ static void pager_data_release(vm_address_t data, vm_size_t length)
 static void pager_page_mark(struct pager_page *page, struct pager_request *request, bool copying)
 {
     page->npending++;
-    page->flags &= (uint8_t)~PAGER_PAGE_REQUESTED;
+    page->flags &= (uint16_t)~PAGER_PAGE_REQUESTED;
     if (request->borrowed)
         page->flags |= PAGER_PAGE_BORROWED;
     if ((page->flags & PAGER_PAGE_STORED) == 0)
@@ -38,7 +38,7 @@ static void pager_page_mark(struct pager_page *page, struct pager_request *reque
         request->stored = false; /* clean it may be only because of that copy */
         page->flags |= PAGER_PAGE_GONE;
     } else {
-        page->flags &= (uint8_t)~PAGER_PAGE_SUPPLIED;
+        page->flags &= (uint16_t)~PAGER_PAGE_SUPPLIED;
     }
 }
 
@@ -65,7 +65,7 @@ static void pager_return_mark(struct pager *pager, struct pager_request *request
     request->borrowed = pager_borrows(pager, request);
     for (; page < end; page++) {
         if (dirty)
-            page->flags &= (uint8_t)~PAGER_PAGE_STORED;
+            page->flags &= (uint16_t)~PAGER_PAGE_STORED;
         if (dropping)
             page->flags |= PAGER_PAGE_FREED;
         pager_page_mark(page, request, copying);
@@ -172,7 +172,7 @@ static void pager_return_unmark(struct pager *pager, struct pager_request *retur
 
     for (; page < end; page++) {
         if (--page->npending == 0)
-            page->flags &= (uint8_t)~PAGER_PAGE_BORROWED;
+            page->flags &= (uint16_t)~PAGER_PAGE_BORROWED;
         if ((page->flags & PAGER_PAGE_STALE) != 0)
             returned->result = page->error;
     }
@@ -187,7 +187,7 @@ static void pager_return_settle(struct pager *pager, const struct pager_request 
 
     for (; page < end; page++)
         if (page->npending == 0)
-            page->flags &= (uint8_t)~PAGER_PAGE_FREED;
+            page->flags &= (uint16_t)~PAGER_PAGE_FREED;
 }
 
 bool pager_return_has(struct pager *pager, const struct pager_request *returned, vm_offset_t offset)
@@ -210,7 +210,7 @@ static void pager_return_match(struct pager *pager, const struct pager_request *
     pager_list_init(&pager->waiting);
     for (; list != NULL; list = next) {
         next = list->next;
-        if (pager_read_waits(pager, list) || returned->given ||
+        if (pager_read_waits(pager, list) || returned->given || list->refused != 0 ||
             !pager_return_has(pager, returned, list->offset)) {
             pager_request_dispatch(pager, list);
             continue;

@@ -57,7 +57,7 @@ static void pager_note_failed(struct pager *pager, vm_offset_t offset, error_t e
     rt_mutex_lock(&pager->level->lock);
     page = pager_page_lookup(pager, offset);
     pager_page_set_stale(pager, page, true);
-    page->flags &= (uint8_t)~PAGER_PAGE_STORED;
+    page->flags &= (uint16_t)~PAGER_PAGE_STORED;
     pager_page_set_error(page, error);
     pager_error_report(pager, error);
     rt_mutex_unlock(&pager->level->lock);

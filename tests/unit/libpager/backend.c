@@ -270,6 +270,7 @@ error_t pager_unlock_page(struct user_pager_info *upi, vm_offset_t address)
     mock_check(address % PAGE == 0 && address / PAGE < upi->npages);
     pthread_mutex_lock(&upi->lock);
     upi->nunlocks++;
+    pthread_cond_broadcast(&upi->changed);
     error = upi->unlock_error;
     pthread_mutex_unlock(&upi->lock);
     return error;

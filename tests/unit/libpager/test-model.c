@@ -38,13 +38,25 @@ static void forget_stored(struct pager *pager)
 {
     rt_mutex_lock(&pager->level->lock);
     for (size_t i = 0; i < pager->npages; i++)
-        pager->pages[i].flags &= (uint8_t)~PAGER_PAGE_STORED;
+        pager->pages[i].flags &= (uint16_t)~PAGER_PAGE_STORED;
     rt_mutex_unlock(&pager->level->lock);
+}
+
+/* Whether a page's last write failed: its error may also be a read's. */
+static bool is_stale(struct pager *pager, size_t page)
+{
+    bool stale;
+
+    rt_mutex_lock(&pager->level->lock);
+    stale = pager_stale_error(pager, page * PAGE, (page + 1) * PAGE) != 0;
+    rt_mutex_unlock(&pager->level->lock);
+    return stale;
 }
 
 /*
  * One thread. A page whose write may have failed is suspect: it may give an error when it is read,
- * but never old data; unless its eviction was notified, which forgets the error.
+ * but never old data; unless its eviction was notified, which forgets the error. So does a page
+ * that was asked for when it could not be read, once.
  */
 
 static struct {
@@ -63,15 +75,20 @@ static size_t model_page(void)
     return random_below(&model.random, model.npages);
 }
 
-static void model_write(void)
+static void model_write_page(size_t page)
 {
-    size_t page = model_page();
+    bool failed = mock_failed(f.object, page);
     uint64_t value = ++model.next_value;
 
     if (mock_write(f.object, page, value) == KERN_SUCCESS)
         model.newest[page] = value;
     else
-        mock_check(model.suspect[page]);
+        mock_check(model.suspect[page] || failed);
+}
+
+static void model_write(void)
+{
+    model_write_page(model_page());
 }
 
 static void model_write_run(void)
@@ -80,18 +97,16 @@ static void model_write_run(void)
     size_t end = page + 1 + random_below(&model.random, 80);
 
     for (; page < end && page < model.npages; page++)
-        if (mock_write(f.object, page, ++model.next_value) == KERN_SUCCESS)
-            model.newest[page] = model.next_value;
-        else
-            mock_check(model.suspect[page]);
+        model_write_page(page);
 }
 
 static void model_read_page(size_t page)
 {
+    bool failed = mock_failed(f.object, page);
     uint64_t value;
 
     if (mock_read(f.object, page, &value) != KERN_SUCCESS)
-        mock_check(model.suspect[page]);
+        mock_check(model.suspect[page] || failed);
     else if (model.notify && model.suspect[page])
         model.newest[page] = value;
     else if (value != model.newest[page])
@@ -130,7 +145,7 @@ static void model_check_error(error_t error, size_t page, size_t npages)
     bool expected = nfailed > model.nreported;
 
     for (size_t i = page; i < page + npages; i++)
-        expected |= pager_get_error(f.upi->pager, i * PAGE) != 0;
+        expected |= is_stale(f.upi->pager, i);
     if (error != (expected ? EIO : 0))
         mock_fail("sync says %d, and %zu writes failed", error, nfailed - model.nreported);
     model.nreported = nfailed;
@@ -231,6 +246,16 @@ static void model_fail(void)
     backend_set_bad(f.upi, page, model.bad[page] ? EIO : 0);
 }
 
+/* A client asks for a page that cannot be read, or is none, and has not run yet when other things
+   are done. */
+static void model_touch(void)
+{
+    backend_set(f.upi, read_error, EIO);
+    mock_touch(f.object, random_below(&model.random, NPAGES));
+    mock_pagers_wait(f.bucket);
+    backend_set(f.upi, read_error, 0);
+}
+
 static void model_behave(void)
 {
     mock_pagers_wait(f.bucket);
@@ -248,6 +273,7 @@ static void model_step(void)
         model_read,      model_pageout, model_pageout,   model_pageout,   model_sync_some,
         model_sync_some, model_sync,    model_return,    model_flush,     model_remap,
         model_fail,      model_behave,  model_resize,    model_die,       model_forget,
+        model_touch,
     };
 
     steps[random_below(&model.random, sizeof(steps) / sizeof(steps[0]))]();

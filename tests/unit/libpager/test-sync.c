@@ -664,6 +664,167 @@ static void pager_that_was_never_mapped_is_shut_down_at_once(void **state)
     backend_destroy(upi, NULL);
 }
 
+/* A page that got an error; the client that asked for it has not run yet. The mock kernel would
+   stop on it as GNU Mach does. */
+static void page_fail(size_t page)
+{
+    backend_set(f.upi, read_error, EIO);
+    mock_touch(f.object, page);
+    mock_await_failed(f.object, page);
+    backend_set(f.upi, read_error, 0);
+}
+
+static void sync_and_flush_leave_out_a_page_that_failed(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start(4);
+    mock_fill(f.object, 0, 1, 10);
+    mock_fill(f.object, 2, 2, 12);
+    page_fail(1);
+    before = mock_nlocks();
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(mock_nlocks(), before + 2);
+    check_disk(0, 1, 10);
+    check_disk(2, 2, 12);
+    assert_int_equal(pager_flush(f.upi->pager, 1), 0);
+    assert_false(mock_resident(f.object, 0));
+    assert_false(mock_resident(f.object, 3));
+    end();
+}
+
+static void sync_without_waiting_leaves_out_a_page_that_failed(void **state)
+{
+    (void)state;
+    start(4);
+    mock_fill(f.object, 0, 1, 10);
+    mock_fill(f.object, 2, 2, 12);
+    page_fail(1);
+    assert_int_equal(pager_sync(f.upi->pager, 0), 0);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    check_disk(0, 1, 10);
+    check_disk(2, 2, 12);
+    end();
+}
+
+static void sync_of_nothing_but_a_page_that_failed_asks_for_nothing(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start(4);
+    page_fail(1);
+    before = mock_nlocks();
+    assert_int_equal(pager_sync_some(f.upi->pager, PAGE, PAGE, 1), 0);
+    assert_int_equal(pager_sync_some(f.upi->pager, PAGE, PAGE, 0), 0);
+    assert_int_equal(mock_nlocks(), before);
+    end();
+}
+
+static void page_that_failed_once_and_is_there_now_is_synced(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    backend_set(f.upi, read_error, EIO);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
+    backend_set(f.upi, read_error, 0);
+    assert_int_equal(mock_write(f.object, 1, 11), KERN_SUCCESS);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    check_disk(1, 1, 11);
+    end();
+}
+
+static void page_that_failed_behind_the_end_is_left_out_when_the_object_has_grown(void **state)
+{
+    (void)state;
+    start(1024);
+    backend_set(f.upi, size, 2 * PAGE);
+    mock_touch(f.object, 1000);
+    mock_await_failed(f.object, 1000);
+    backend_set(f.upi, size, 1024 * PAGE);
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    assert_int_equal(mock_write(f.object, 1001, 11), KERN_SUCCESS); /* the map has grown, too */
+    assert_int_equal(pager_sync(f.upi->pager, 1), 0);
+    check_disk(1001, 1, 11);
+    end();
+}
+
+static void page_that_failed_is_not_offered(void **state)
+{
+    vm_address_t buf;
+
+    (void)state;
+    start(4);
+    page_fail(1);
+    assert_int_equal(vm_allocate(mach_task_self(), &buf, PAGE, TRUE), KERN_SUCCESS);
+    assert_int_equal(pager_offer_page(f.upi->pager, 0, 0, PAGE, buf), EBUSY);
+    vm_deallocate(mach_task_self(), buf, PAGE);
+    end();
+}
+
+static void unlock_of_a_page_that_failed_meanwhile_asks_for_nothing(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start(4);
+    page_fail(1);
+    before = mock_nlocks();
+    mock_send_unlock(f.object, PAGE, PAGE);
+    backend_await(f.upi, nunlocks, 1);
+    assert_int_equal(pager_sync_some(f.upi->pager, PAGE, PAGE, 1), 0);
+    assert_int_equal(mock_nlocks(), before);
+    end();
+}
+
+static void error_waits_for_the_sync_that_is_on_its_way_to_the_page(void **state)
+{
+    struct syncer syncer;
+
+    (void)state;
+    start(8);
+    mock_fill(f.object, 0, 2, 10);
+    mock_hold_batches(true);
+    syncer_start(&syncer, 0, 6);
+    mock_await_held(1);
+    backend_set(f.upi, read_error, EIO);
+    mock_touch(f.object, 4);
+    mock_touch(f.object, 7);
+    mock_await_failed(f.object, 7); /* outside the range */
+    backend_await(f.upi, nreads, 2);
+    usleep(BRIEFLY);
+    assert_false(mock_failed(f.object, 4));
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    mock_await_failed(f.object, 4);
+    check_disk(0, 2, 10);
+    end();
+}
+
+static void refusal_waits_for_the_sync_that_is_on_its_way_to_the_page(void **state)
+{
+    struct syncer syncer;
+
+    (void)state;
+    start(1024);
+    backend_set(f.upi, size, 2 * PAGE);
+    mock_fill(f.object, 0, 2, 10);
+    mock_hold_batches(true);
+    syncer_start(&syncer, 0, 1024);
+    mock_await_held(1);
+    mock_touch(f.object, 1000); /* beyond the map of pages */
+    mock_receiver_wait(f.bucket);
+    usleep(BRIEFLY);
+    assert_false(mock_failed(f.object, 1000));
+    mock_hold_batches(false);
+    assert_int_equal(syncer_join(&syncer), 0);
+    mock_await_failed(f.object, 1000);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -698,6 +859,15 @@ int main(void)
         cmocka_unit_test(shutdown_with_a_read_under_way_does_not_answer_it),
         cmocka_unit_test(shutdown_answers_requests_that_wait_for_a_write),
         cmocka_unit_test(pager_that_was_never_mapped_is_shut_down_at_once),
+        cmocka_unit_test(sync_and_flush_leave_out_a_page_that_failed),
+        cmocka_unit_test(sync_without_waiting_leaves_out_a_page_that_failed),
+        cmocka_unit_test(sync_of_nothing_but_a_page_that_failed_asks_for_nothing),
+        cmocka_unit_test(page_that_failed_once_and_is_there_now_is_synced),
+        cmocka_unit_test(page_that_failed_behind_the_end_is_left_out_when_the_object_has_grown),
+        cmocka_unit_test(page_that_failed_is_not_offered),
+        cmocka_unit_test(unlock_of_a_page_that_failed_meanwhile_asks_for_nothing),
+        cmocka_unit_test(error_waits_for_the_sync_that_is_on_its_way_to_the_page),
+        cmocka_unit_test(refusal_waits_for_the_sync_that_is_on_its_way_to_the_page),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

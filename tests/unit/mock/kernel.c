@@ -69,7 +69,7 @@ struct page {
     bool busy;   /* on its way out */
     bool dirty;
     bool precious;
-    bool error;
+    bool error; /* what is left of a request until the client that made it has run */
     bool unlocking;
     vm_prot_t lock;
 };
@@ -1016,6 +1016,14 @@ void mock_await_wanted(struct mock_object *object, size_t i)
     leave();
 }
 
+void mock_await_failed(struct mock_object *object, size_t i)
+{
+    enter();
+    while (!object->pages[i].error)
+        changed_wait();
+    leave();
+}
+
 void mock_await_absent(struct mock_object *object, size_t i)
 {
     enter();
@@ -1069,6 +1077,16 @@ bool mock_precious(struct mock_object *object, size_t i)
     precious = object->pages[i].resident && object->pages[i].precious;
     leave();
     return precious;
+}
+
+bool mock_failed(struct mock_object *object, size_t i)
+{
+    bool failed;
+
+    enter();
+    failed = object->pages[i].error;
+    leave();
+    return failed;
 }
 
 boolean_t mock_may_cache(struct mock_object *object)
@@ -1218,7 +1236,7 @@ static void supply_page(struct mock_object *object, size_t i, const void *data, 
     page = &object->pages[i];
     while (page->busy)
         changed_wait();
-    if (page->resident)
+    if (page->resident || page->error)
         return;
     memcpy(object_page(object, i), data, PAGE);
     *page = (struct page){.resident = true, .lock = prot, .precious = precious != FALSE};
@@ -1301,7 +1319,8 @@ kern_return_t memory_object_data_supply(mach_port_t control, vm_offset_t offset,
     object = object_lookup(control);
     /* The kernel leaves out what follows a page that it has. Who supplies several knows better. */
     for (size_t i = 0; i < length / PAGE && length > PAGE && object != NULL; i++)
-        mock_check(!object->pages[offset / PAGE + i].resident);
+        mock_check(!object->pages[offset / PAGE + i].resident &&
+                   !object->pages[offset / PAGE + i].error);
     for (size_t i = 0; i < length / PAGE && object != NULL; i++)
         supply_page(object, offset / PAGE + i, (void *)(data + i * PAGE), prot, precious);
     nsupplies += object != NULL;
@@ -1442,6 +1461,7 @@ static void lock_page(struct mock_object *object, struct batch *batch, size_t i,
         else
             break;
     }
+    mock_check(!page->error); /* the kernel's assertion */
     if (!page->resident)
         return;
     if (prot != VM_PROT_NO_CHANGE) {

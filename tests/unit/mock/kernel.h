@@ -7,8 +7,9 @@
  *
  * It does what GNU Mach does (vm/memory_object.c, vm/vm_pageout.c): a lock request collects dirty
  * neighbours, or clean precious ones, into messages of at most 32 pages; without a flush it copies
- * each page and marks it clean before the message is sent; pageout and the object's end return
- * single pages; messages never wait for the receiver.
+ * each page and marks it clean before the message is sent, and it must not meet a page that got an
+ * error before the client has run that asked for it; pageout and the object's end return single
+ * pages; messages never wait for the receiver.
  */
 #ifndef MOCK_KERNEL_H
 #define MOCK_KERNEL_H
@@ -47,6 +48,9 @@ void mock_touch(struct mock_object *object, size_t page);
 bool mock_wanted(struct mock_object *object, size_t page);
 void mock_await_wanted(struct mock_object *object, size_t page);
 
+/* Wait until a page that was asked for has got an error, which no client has taken note of. */
+void mock_await_failed(struct mock_object *object, size_t page);
+
 /* Wait until a page is not there. */
 void mock_await_absent(struct mock_object *object, size_t page);
 
@@ -62,6 +66,7 @@ struct port_bucket *mock_bucket(const struct mock_object *object);
 bool mock_resident(struct mock_object *object, size_t page);
 bool mock_dirty(struct mock_object *object, size_t page);
 bool mock_precious(struct mock_object *object, size_t page);
+bool mock_failed(struct mock_object *object, size_t page);
 bool mock_destroyed(struct mock_object *object);
 boolean_t mock_may_cache(struct mock_object *object);
 memory_object_copy_strategy_t mock_copy_strategy(struct mock_object *object);
@@ -74,8 +79,10 @@ void mock_send_return(struct mock_object *object, vm_offset_t offset, vm_size_t 
 void mock_send_request(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 void mock_send_unlock(struct mock_object *object, vm_offset_t offset, vm_size_t length);
 
-/* How many pages vm_statistics says are free; MOCK_FREE until said otherwise. */
-#define MOCK_FREE 100000
+/* How many pages vm_statistics says are free, beside MOCK_PAGES that are in use; MOCK_FREE until
+   said otherwise. */
+#define MOCK_PAGES 100000
+#define MOCK_FREE  100000
 void mock_set_free(int npages);
 
 /* Have vm_allocate fail. */

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "libpager/behind.h"
 
-#include <stdbool.h>
+#include "libpager/private.h"
 
 #include "librt/log.h"
-#include "librt/mach.h"
 #include "librt/sync.h"
 #include "librt/thread.h"
-
-/* Free memory with which a round is begun: what the windows of a sync may have copied (lock.c), and
-   as much again, so that the kernel need not page out for it. */
-#define BEHIND_ROOM ((uint64_t)16 << 20)
 
 static struct {
     unsigned int seconds; /* 0: not started */
@@ -22,14 +17,6 @@ static struct {
     unsigned int nrounds;
     unsigned int nleft_out;
 } behind;
-
-static bool behind_has_room(void)
-{
-    struct vm_statistics statistics;
-
-    return vm_statistics(mach_task_self(), &statistics) == KERN_SUCCESS &&
-           (uint64_t)statistics.free_count * vm_page_size >= BEHIND_ROOM;
-}
 
 /* => the lock held, but not meanwhile. */
 static void behind_round(void)
@@ -49,11 +36,11 @@ static void behind_main(void *arg)
     rt_mutex_lock(&behind.lock);
     while (!behind.stopped) {
         if (rt_cond_timedwait(&behind.changed, &behind.lock, behind.seconds * 1000))
-            continue; /* it was to be stopped, or nobody knows why */
-        if (behind_has_room())
-            behind_round();
-        else
+            continue;                /* it was to be stopped, or nobody knows why */
+        if (pager_memory_is_short()) /* the copies of a round would have the kernel page out */
             behind.nleft_out++;
+        else
+            behind_round();
     }
     rt_mutex_unlock(&behind.lock);
 }

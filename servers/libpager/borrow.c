@@ -17,7 +17,7 @@
  * Nothing may be supplied while the page is away but what is given back. A request that a give-back
  * has overtaken would be answered with a page that the kernel has already, and may have lent again.
  * So no request is answered while a sync borrows its page, and no sync borrows while an answer is
- * on its way.
+ * on its way: it has pages copied or, when memory is short, waits for that to end.
  *
  * An object that the kernel is terminating takes nothing back: what is sent to it waits in its
  * control port, in which there is room for a few messages, until we receive the news, which may
@@ -37,9 +37,14 @@
  */
 #include "libpager/private.h"
 
-/* With fewer bytes of memory free than these, syncs borrow all pages: twice what two windows hold.
- */
-#define PAGER_BORROW_BELOW (4 * PAGER_MERGE_MOST)
+/* Bytes of memory that must be free beside what the kernel itself wants to have free, or syncs
+   borrow all pages: twice what two windows hold. */
+#define PAGER_ROOM (4 * PAGER_MERGE_MOST)
+
+/* The part of its memory that the kernel wants to have free: a tenth (vm_page.c,
+   VM_PAGE_SEG_THRESHOLD_HIGH). When half of that is left, who needs a page waits until there is as
+   much again. */
+#define PAGER_KERNEL_PART 10u
 
 /* Messages with what is given back that the kernel has not confirmed, at most: fewer than a port
    holds (5, its MACH_PORT_QLIMIT_DEFAULT), so that at most one of the workers is kept by a full
@@ -67,12 +72,18 @@ void pager_set_borrowing(struct pager *pager, bool borrows)
     rt_mutex_unlock(&pager->level->lock);
 }
 
-static bool pager_memory_is_short(void)
+bool pager_memory_is_short(void)
 {
-    vm_statistics_data_t statistics;
+    vm_statistics_data_t now;
+    uint64_t free;
+    uint64_t all;
 
-    return vm_statistics(mach_task_self(), &statistics) == KERN_SUCCESS &&
-           (vm_size_t)statistics.free_count < PAGER_BORROW_BELOW / vm_page_size;
+    if (vm_statistics(mach_task_self(), &now) != KERN_SUCCESS)
+        return false;
+    free = (uint64_t)now.free_count;
+    all =
+        free + (uint64_t)now.active_count + (uint64_t)now.inactive_count + (uint64_t)now.wire_count;
+    return free < all / PAGER_KERNEL_PART + PAGER_ROOM / vm_page_size;
 }
 
 /* Whether the kernel may have a page from OFFSET on that is clean. => level locked. */
@@ -89,6 +100,11 @@ static bool pager_borrow_drops(struct pager *pager, vm_offset_t offset, vm_size_
             return true;
     }
     return false;
+}
+
+bool pager_borrow_waits(const struct pager *pager)
+{
+    return pager->borrows && pager->replies != NULL && pager_memory_is_short();
 }
 
 bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length)

@@ -298,16 +298,17 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
                                const struct pager_range *range)
 {
     bool stays = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
+    bool may_borrow = stays && !range->undisturbed;
 
     window->drops = range->should_return == MEMORY_OBJECT_RETURN_NONE;
     while (pager_windows_cover(pager, window->offset, window->length) ||
            (window->drops && pager_replies_overlap(pager, window->offset, window->length)) ||
-           (range->flush && !pager_borrow_forget(pager, window->offset, window->length)))
+           (range->flush && !pager_borrow_forget(pager, window->offset, window->length)) ||
+           (may_borrow && pager_borrow_waits(pager)))
         rt_cond_wait(&pager->cleared, &pager->level->lock);
     if (window->drops)
         pager_window_outdate(pager, window);
-    window->borrows =
-        stays && !range->undisturbed && pager_borrow_allowed(pager, window->offset, window->length);
+    window->borrows = may_borrow && pager_borrow_allowed(pager, window->offset, window->length);
     window->copies = stays && !window->borrows;
 }
 
@@ -391,7 +392,7 @@ void pager_page_ask(struct pager *pager, const struct pager_request *request,
                                    should_return, flush, prot, MACH_PORT_NULL);
         rt_mutex_lock(&pager->level->lock);
         pager_window_unlink(pager, &window);
-        rt_cond_broadcast(&pager->changed);
+        rt_cond_broadcast(&pager->cleared);
         pager_waiting_dispatch(pager);
     }
     rt_mutex_unlock(&pager->level->lock);

@@ -396,6 +396,14 @@ void pager_kept_retry(struct pager *pager, vm_offset_t offset, uint64_t end);
  * borrow.c: pages that are moved out of memory and back.
  */
 
+/* Whether the kernel may soon have no page for whoever needs one. */
+bool pager_memory_is_short(void);
+
+/* Whether a sync that could borrow pages must wait for answers to go, as it cannot have them
+   copied.
+   => level locked. */
+bool pager_borrow_waits(const struct pager *pager);
+
 /* Whether a sync may borrow the pages from OFFSET on. => level locked. */
 bool pager_borrow_allowed(struct pager *pager, vm_offset_t offset, vm_size_t length);
 

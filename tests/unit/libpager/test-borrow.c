@@ -143,6 +143,33 @@ static void when_memory_is_short_all_pages_are_moved(void **state)
     end();
 }
 
+/* Copies could not be had: the kernel would wait for free pages in the middle of its request. */
+static void when_memory_is_short_a_sync_waits_for_answers_on_their_way(void **state)
+{
+    size_t before;
+
+    (void)state;
+    start_sync();
+    assert_int_equal(finish_sync(), 0);
+    assert_int_equal(mock_write(f.object, 7, 100), KERN_SUCCESS);
+    assert_true(mock_pageout(f.object, 3));
+    mock_hold_supplies(true);
+    mock_touch(f.object, 3);
+    mock_await_supply();
+    mock_set_free(1000);
+    before = mock_nlocks();
+    backend_set(f.upi, hold_writes, true);
+    mock_check(pthread_create(&syncer, NULL, syncer_main, NULL) == 0);
+    usleep(BRIEFLY);
+    assert_int_equal(mock_nlocks(), before);
+    mock_hold_supplies(false);
+    backend_await(f.upi, nwaiting_writes, 1);
+    check_resident(0, NPAGES, false);
+    assert_int_equal(finish_sync(), 0);
+    mock_set_free(MOCK_FREE);
+    end();
+}
+
 static void pagers_copy_unless_told_to_borrow_or_when_they_want_notices(void **state)
 {
     (void)state;
@@ -247,6 +274,7 @@ int main(void)
         cmocka_unit_test(without_confirmation_no_more_than_four_messages_are_sent),
         cmocka_unit_test(pages_that_the_store_has_are_copied),
         cmocka_unit_test(when_memory_is_short_all_pages_are_moved),
+        cmocka_unit_test(when_memory_is_short_a_sync_waits_for_answers_on_their_way),
         cmocka_unit_test(pagers_copy_unless_told_to_borrow_or_when_they_want_notices),
         cmocka_unit_test(who_touches_a_borrowed_page_waits_until_it_is_back),
         cmocka_unit_test(pages_that_are_flushed_meanwhile_do_not_come_back),

@@ -182,7 +182,12 @@ size_t mock_nmoves(void)
 kern_return_t vm_statistics(mach_port_t task, vm_statistics_data_t *statistics)
 {
     mock_check(task == mach_task_self());
-    statistics->free_count = __atomic_load_n(&nfree, __ATOMIC_RELAXED);
+    *statistics = (vm_statistics_data_t){
+        .free_count = __atomic_load_n(&nfree, __ATOMIC_RELAXED),
+        .active_count = MOCK_PAGES / 2,
+        .inactive_count = MOCK_PAGES / 4,
+        .wire_count = MOCK_PAGES / 4,
+    };
     return KERN_SUCCESS;
 }
 

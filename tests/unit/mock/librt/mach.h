@@ -101,6 +101,9 @@ kern_return_t vm_deallocate(mach_port_t task, vm_address_t address, vm_size_t si
 kern_return_t vm_copy(mach_port_t task, vm_address_t from, vm_size_t size, vm_address_t to);
 typedef struct vm_statistics {
     int free_count;
+    int active_count;
+    int inactive_count;
+    int wire_count;
 } vm_statistics_data_t;
 
 kern_return_t vm_statistics(mach_port_t task, vm_statistics_data_t *statistics);

@@ -34,6 +34,9 @@
  * stops on an assertion. We never learn when that thread has run. But until it is asked for again
  * there is no data to be returned or flushed. So a window is asked for in pieces, around the pages
  * that failed; and no error is sent for a page of a window that the kernel has not answered.
+ * One case is left: a page that was given back (borrow.c), left memory unnoticed and cannot be read
+ * then. Its request may as well have been sent before the page was given back, and the kernel may
+ * have it; so the page counts as there.
  */
 #include "libpager/private.h"
 
@@ -118,8 +121,12 @@ static void pager_window_release(struct pager *pager, const struct pager_window 
    before that have been received. => level locked. */
 static void pager_window_clear(struct pager *pager, const struct pager_window *window)
 {
+    struct pager_request *request;
     struct pager_page *page;
 
+    for (request = pager->waiting.head; request != NULL; request = request->next)
+        if (pager_window_overlaps(window, request->offset, request->length))
+            request->overtaken = false;
     for (vm_size_t done = 0; done < window->length; done += vm_page_size) {
         page = pager_page_lookup(pager, window->offset + done);
         if (page == NULL)
@@ -130,7 +137,7 @@ static void pager_window_clear(struct pager *pager, const struct pager_window *w
 
 static void pager_window_complete(struct pager *pager, struct pager_window *window)
 {
-    if (window->drops)
+    if (window->flushes)
         pager_window_clear(pager, window);
     pager_window_trace(pager, window);
     window->completed = true;
@@ -153,6 +160,7 @@ void pager_windows_abandon(struct pager *pager)
         if (!window->completed)
             pager_window_complete(pager, window);
     }
+    pager_waiting_dispatch(pager);
     pager->nchanging = 0;
     rt_cond_broadcast(&pager->changed);
 }
@@ -300,6 +308,7 @@ static void pager_window_begin(struct pager *pager, struct pager_window *window,
     bool stays = range->should_return != MEMORY_OBJECT_RETURN_NONE && !range->flush;
     bool may_borrow = stays && !range->undisturbed;
 
+    window->flushes = range->flush;
     window->drops = range->should_return == MEMORY_OBJECT_RETURN_NONE;
     while (pager_windows_cover(pager, window->offset, window->length) ||
            (window->drops && pager_replies_overlap(pager, window->offset, window->length)) ||

@@ -116,7 +116,8 @@ enum pager_page_flags {
     /* Its last request was answered with an error, and it was not supplied since: what the kernel
        has there is no data, and must not meet a lock request (lock.c). */
     PAGER_PAGE_FAILED = 0x100,
-    /* It was supplied unasked: a request that is received may have been sent before that. */
+    /* It was supplied unasked, and not returned or flushed since: a request that is received may
+       have been sent before that. */
     PAGER_PAGE_UNASKED = 0x200,
 };
 
@@ -147,7 +148,8 @@ struct pager_window {
     size_t nleft;       /* completed: returns up to it, of pages of the window, that are not */
     bool copies;        /* the kernel keeps what it returns */
     bool borrows;       /* it gets back what it returns */
-    bool drops;         /* it returns nothing */
+    bool flushes;       /* whoever asked wants no page to stay */
+    bool drops;         /* and none to be returned */
     bool asking;        /* requests are being made */
     bool completed;
     void *storage; /* null, or itself: nobody waits, and completion frees it */

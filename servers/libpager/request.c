@@ -238,6 +238,14 @@ static error_t pager_read_veto(struct pager *pager, const struct pager_request *
     return error;
 }
 
+/* Whether it is open if the kernel has the page of REQUEST, but will not be soon: the object has
+   become shorter, and whoever made it so flushes what was cut off. => level locked. */
+static bool pager_error_awaits_flush(const struct pager *pager, const struct pager_request *request,
+                                     error_t error)
+{
+    return error == EFAULT && request->overtaken && request->control == pager->control;
+}
+
 /* Whether REQUEST can be answered now, with ERROR or with data. If not it was queued again: it was
    overtaken, or an error must wait. => level locked. */
 static bool pager_read_ready(struct pager *pager, struct pager_request *request, error_t error)
@@ -249,7 +257,8 @@ static bool pager_read_ready(struct pager *pager, struct pager_request *request,
         pager_request_dispatch(pager, request);
         return false;
     }
-    if (error != 0 && pager_windows_cover(pager, request->offset, request->length)) {
+    if (error != 0 && (pager_windows_cover(pager, request->offset, request->length) ||
+                       pager_error_awaits_flush(pager, request, error))) {
         pager_list_append(&pager->waiting, request);
         return false;
     }

@@ -26,7 +26,7 @@ static void pager_data_release(vm_address_t data, vm_size_t length)
 static void pager_page_mark(struct pager_page *page, struct pager_request *request, bool copying)
 {
     page->npending++;
-    page->flags &= (uint16_t)~PAGER_PAGE_REQUESTED;
+    page->flags &= (uint16_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_UNASKED);
     if (request->borrowed)
         page->flags |= PAGER_PAGE_BORROWED;
     if ((page->flags & PAGER_PAGE_STORED) == 0)

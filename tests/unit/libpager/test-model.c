@@ -56,7 +56,7 @@ static bool is_stale(struct pager *pager, size_t page)
 /*
  * One thread. A page whose write may have failed is suspect: it may give an error when it is read,
  * but never old data; unless its eviction was notified, which forgets the error. So does a page
- * that was asked for when it could not be read, once.
+ * that was asked for when it was outside the object, once.
  */
 
 static struct {
@@ -246,14 +246,12 @@ static void model_fail(void)
     backend_set_bad(f.upi, page, model.bad[page] ? EIO : 0);
 }
 
-/* A client asks for a page that cannot be read, or is none, and has not run yet when other things
-   are done. */
+/* A client asks for a page outside the object, and has not run yet when other things are done. */
 static void model_touch(void)
 {
-    backend_set(f.upi, read_error, EIO);
-    mock_touch(f.object, random_below(&model.random, NPAGES));
+    if (model.npages < NPAGES)
+        mock_touch(f.object, model.npages + random_below(&model.random, NPAGES - model.npages));
     mock_pagers_wait(f.bucket);
-    backend_set(f.upi, read_error, 0);
 }
 
 static void model_behave(void)

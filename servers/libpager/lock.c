@@ -121,17 +121,13 @@ static void pager_window_release(struct pager *pager, const struct pager_window 
    before that have been received. => level locked. */
 static void pager_window_clear(struct pager *pager, const struct pager_window *window)
 {
-    struct pager_request *request;
     struct pager_page *page;
 
-    for (request = pager->waiting.head; request != NULL; request = request->next)
-        if (pager_window_overlaps(window, request->offset, request->length))
-            request->overtaken = false;
     for (vm_size_t done = 0; done < window->length; done += vm_page_size) {
         page = pager_page_lookup(pager, window->offset + done);
         if (page == NULL)
             return;
-        page->flags &= (uint16_t)~PAGER_PAGE_UNASKED;
+        page->flags &= (uint16_t) ~(PAGER_PAGE_UNASKED | PAGER_PAGE_OVERTAKEN);
     }
 }
 

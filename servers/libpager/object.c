@@ -65,6 +65,7 @@ kern_return_t S_memory_object_terminate(mach_port_t memory_object, mach_port_t m
             pager->name = MACH_PORT_NULL;
             pager->nunconfirmed = 0;
             pager_windows_abandon(pager);
+            pager_map_renew(pager);
         }
         rt_mutex_unlock(&pager->level->lock);
     }

@@ -58,6 +58,18 @@ bool pager_page_failed(struct pager *pager, vm_offset_t offset)
     return (pager_page_entry(pager, offset)->flags & PAGER_PAGE_FAILED) != 0;
 }
 
+static void pager_page_renew(struct pager_page *page)
+{
+    page->flags &= (uint16_t) ~(PAGER_PAGE_FAILED | PAGER_PAGE_UNASKED | PAGER_PAGE_OVERTAKEN);
+}
+
+void pager_map_renew(struct pager *pager)
+{
+    for (size_t i = 0; i < pager->npages; i++)
+        pager_page_renew(&pager->pages[i]);
+    pager_page_renew(&pager->behind);
+}
+
 void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale)
 {
     bool was = (page->flags & PAGER_PAGE_STALE) != 0;

@@ -77,8 +77,7 @@ struct pager_request {
     bool stored;    /* the store has all of it already */
     bool borrowed;  /* to be given back when it is written (borrow.c) */
     bool given;     /* it was: there is no data any more */
-    bool overtaken; /* some of its pages are older than what was returned before it; a request: its
-                       page may have been supplied unasked since it was sent */
+    bool overtaken; /* some of its pages are older than what was returned before it */
 };
 
 struct pager_list {
@@ -119,6 +118,9 @@ enum pager_page_flags {
     /* It was supplied unasked, and not returned or flushed since: a request that is received may
        have been sent before that. */
     PAGER_PAGE_UNASKED = 0x200,
+    /* Its last request was received when that was so, and it was not flushed since: the kernel may
+       have the page. */
+    PAGER_PAGE_OVERTAKEN = 0x400,
 };
 
 /* A page that could not be written (kept.c). */
@@ -318,6 +320,9 @@ struct pager_page *pager_page_entry(struct pager *pager, vm_offset_t offset);
 
 /* Whether the page at OFFSET is one that failed (PAGER_PAGE_FAILED). */
 bool pager_page_failed(struct pager *pager, vm_offset_t offset);
+
+/* The kernel has gone, and with it what it had: the next one begins with nothing. */
+void pager_map_renew(struct pager *pager);
 
 /* Note whether PAGE's last write-out failed. */
 void pager_page_set_stale(struct pager *pager, struct pager_page *page, bool stale);

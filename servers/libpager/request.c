@@ -131,14 +131,17 @@ static void pager_request_refuse(struct pager *pager, struct pager_request *requ
 }
 
 /* REQUEST has just been received; the kernel sends no other for its page until this one has been
-   answered, or overtaken by a supply. => level locked. */
-static void pager_request_mark(struct pager *pager, struct pager_request *request)
+   answered, or overtaken by a supply, and then the new one counts. => level locked. */
+static void pager_request_mark(struct pager *pager, const struct pager_request *request)
 {
     struct pager_page *page = pager_page_lookup(pager, request->offset);
 
     if (page == NULL)
         return;
-    request->overtaken = (page->flags & PAGER_PAGE_UNASKED) != 0;
+    if ((page->flags & PAGER_PAGE_UNASKED) != 0)
+        page->flags |= PAGER_PAGE_OVERTAKEN;
+    else
+        page->flags &= (uint16_t)~PAGER_PAGE_OVERTAKEN;
     page->flags &= (uint16_t)~PAGER_PAGE_UNASKED;
 }
 
@@ -241,9 +244,10 @@ static error_t pager_read_veto(struct pager *pager, const struct pager_request *
 /* Whether it is open if the kernel has the page of REQUEST, but will not be soon: the object has
    become shorter, and whoever made it so flushes what was cut off. => level locked. */
 static bool pager_error_awaits_flush(const struct pager *pager, const struct pager_request *request,
-                                     error_t error)
+                                     const struct pager_page *page, error_t error)
 {
-    return error == EFAULT && request->overtaken && request->control == pager->control;
+    return error == EFAULT && page != NULL && (page->flags & PAGER_PAGE_OVERTAKEN) != 0 &&
+           request->control == pager->control;
 }
 
 /* Whether REQUEST can be answered now, with ERROR or with data. If not it was queued again: it was
@@ -258,7 +262,7 @@ static bool pager_read_ready(struct pager *pager, struct pager_request *request,
         return false;
     }
     if (error != 0 && (pager_windows_cover(pager, request->offset, request->length) ||
-                       pager_error_awaits_flush(pager, request, error))) {
+                       pager_error_awaits_flush(pager, request, page, error))) {
         pager_list_append(&pager->waiting, request);
         return false;
     }
@@ -284,7 +288,7 @@ static void pager_page_fail(struct pager *pager, const struct pager_request *req
     struct pager_page *page = pager_page_entry(pager, request->offset);
 
     page->flags &= (uint16_t) ~(PAGER_PAGE_REQUESTED | PAGER_PAGE_STORED);
-    if (!request->overtaken)
+    if ((page->flags & PAGER_PAGE_OVERTAKEN) == 0)
         page->flags |= PAGER_PAGE_FAILED;
     pager_page_set_error(page, error);
 }

@@ -566,17 +566,76 @@ static vm_address_t page_of(uint64_t value)
     return buf;
 }
 
-static void offered_page_is_there_without_being_asked_for(void **state)
+static void offer(int writelock)
 {
     vm_address_t buf = page_of(66);
 
+    mock_receiver_wait(f.bucket);
+    assert_int_equal(pager_offer_page(f.upi->pager, 0, writelock, PAGE, buf), 0);
+    vm_deallocate(mach_task_self(), buf, PAGE);
+}
+
+static void offered_page_is_there_without_being_asked_for(void **state)
+{
     (void)state;
     start(4);
-    mock_receiver_wait(f.bucket);
-    assert_int_equal(pager_offer_page(f.upi->pager, 0, 0, PAGE, buf), 0);
-    vm_deallocate(mach_task_self(), buf, PAGE);
+    offer(0);
     check_read(1, 66);
     assert_int_equal(f.upi->nreads, 0);
+    end();
+}
+
+/* The kernel might have it, for all that is known, until it was flushed. */
+static void offered_page_that_was_cut_off_while_it_was_read_gets_its_error(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    offer(0);
+    assert_true(mock_pageout(f.object, 1));
+    backend_set(f.upi, hold_reads, true);
+    client_start(&client, 1);
+    backend_await(f.upi, nwaiting_reads, 1);
+    backend_set(f.upi, size, PAGE);
+    assert_int_equal(pager_flush_some(f.upi->pager, PAGE, PAGE, 1), 0);
+    backend_set(f.upi, hold_reads, false);
+    client_join(&client);
+    assert_int_equal(client.result, KERN_MEMORY_ERROR);
+    end();
+}
+
+static void error_of_a_page_that_the_kernel_may_have_waits_for_its_flush(void **state)
+{
+    struct client client;
+
+    (void)state;
+    start(4);
+    offer(0);
+    assert_true(mock_pageout(f.object, 1));
+    backend_set(f.upi, size, PAGE);
+    client_start(&client, 1);
+    request_await(&client);
+    rt_sleep(BRIEFLY);
+    assert_true(mock_wanted(f.object, 1));
+    assert_int_equal(pager_flush_some(f.upi->pager, PAGE, PAGE, 1), 0);
+    client_join(&client);
+    assert_int_equal(client.result, KERN_MEMORY_ERROR);
+    end();
+}
+
+static void offered_page_is_not_taken_for_one_of_the_next_kernel(void **state)
+{
+    uint64_t value;
+
+    (void)state;
+    start(4);
+    offer(0);
+    mock_unmap(f.object);
+    mock_receiver_wait(f.bucket);
+    f.object = mock_map(pager_get_port(f.upi->pager), 4);
+    backend_set(f.upi, size, PAGE);
+    assert_int_equal(mock_read(f.object, 1, &value), KERN_MEMORY_ERROR);
     end();
 }
 
@@ -613,13 +672,9 @@ static void offers_that_make_no_sense_or_come_at_a_bad_time_are_refused(void **s
 
 static void page_offered_with_a_write_lock_must_be_unlocked(void **state)
 {
-    vm_address_t buf = page_of(66);
-
     (void)state;
     start(4);
-    mock_receiver_wait(f.bucket);
-    assert_int_equal(pager_offer_page(f.upi->pager, 0, 1, PAGE, buf), 0);
-    vm_deallocate(mach_task_self(), buf, PAGE);
+    offer(1);
     assert_int_equal(mock_write(f.object, 1, 5), KERN_SUCCESS);
     assert_int_equal(f.upi->nunlocks, 1);
     end();
@@ -656,6 +711,9 @@ int main(void)
         cmocka_unit_test(request_is_not_answered_from_what_was_sent_before_a_flush),
         cmocka_unit_test(flush_drops_a_page_that_is_on_its_way_to_the_kernel),
         cmocka_unit_test(offered_page_is_there_without_being_asked_for),
+        cmocka_unit_test(offered_page_that_was_cut_off_while_it_was_read_gets_its_error),
+        cmocka_unit_test(error_of_a_page_that_the_kernel_may_have_waits_for_its_flush),
+        cmocka_unit_test(offered_page_is_not_taken_for_one_of_the_next_kernel),
         cmocka_unit_test(offers_that_make_no_sense_or_come_at_a_bad_time_are_refused),
         cmocka_unit_test(page_offered_with_a_write_lock_must_be_unlocked),
     };

@@ -23,7 +23,7 @@ $(LIMIT): tests/limit.c
 # The tests call make as a user would: without the variables that a make hands down. What they boot is
 # built before, for they run side by side; `make -n` only says so.
 TESTS_ENV := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES
-TESTS_MAKE = $(TESTS_ENV) $(MAKE) $(if $(findstring n,$(firstword -$(MAKEFLAGS))),-n) --no-print-directory
+TESTS_MAKE = $(TESTS_ENV) $(MAKE) $(if $(IS_DRY),-n) --no-print-directory
 TESTS_NEED := $(LIMIT) $(RUNNER) $(TRACER) $(FRAGMENT) $(KERNEL_IMAGE) $(BOOT_ISO) $(BOOT_DISK) \
 	$(SERVER_IMAGES)
 TESTS_BUILD = $(TESTS_MAKE) all ARCH=amd64 && $(TESTS_MAKE) kernel KERNEL_DEBUG=1

@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "ext2/disk.h"
 #include "ext2/file-pager.h"
@@ -105,7 +106,7 @@ static error_t node_create(struct ext2_inode *inode, struct node **node)
     created->info.ops = &file_backend_ops;
     created->inode = inode;
     created->ino = ext2_inode_number(inode);
-    created->is_file = (stat.mode & 0170000) == 0100000;
+    created->is_file = S_ISREG(stat.mode);
     rt_rwlock_init(&created->io_lock, "io_lock");
     rt_rwlock_init(&created->write_lock, "write_lock");
     rt_rwlock_init(&created->alloc_lock, "alloc_lock");

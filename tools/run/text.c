@@ -1,56 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "text.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <locale.h>
 #include <string.h>
+#include <wchar.h>
+#include <wctype.h>
 
-#define TEXT_GAP " ... "
+#define TEXT_GAP       " ... "
+#define TEXT_BYTES_MAX 4u          /* of a character in UTF-8 */
+#define TEXT_CODE_MAX  L'\x10ffff' /* of Unicode; glibc reads higher ones, too */
 
-/* How many bytes follow LEAD in UTF-8, or -1: none starts so. */
-static int text_followers(unsigned char lead)
+/* That of UTF-8, whatever the user's is; the global one if the system has none. */
+static locale_t text_locale(void)
 {
-    if (lead < 0x80)
-        return 0;
-    if (lead >= 0xc2 && lead < 0xe0)
-        return 1;
-    if (lead >= 0xe0 && lead < 0xf0)
-        return 2;
-    return lead >= 0xf0 && lead < 0xf5 ? 3 : -1;
-}
+    static locale_t locale;
 
-static bool text_is_control(uint32_t code)
-{
-    return (code < 0x20 && code != '\t') || (code >= 0x7f && code < 0xa0);
-}
-
-/* Not so long that fewer bytes would do, no half of a surrogate, and none that there is not. */
-static bool text_is_code(uint32_t code, int followers)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-
-    return code >= least[followers] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    if (locale == 0)
+        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
+    return locale == 0 ? LC_GLOBAL_LOCALE : locale;
 }
 
 /* The length of the printable character at TEXT, or 0 if there is none. */
 static size_t text_character(const char *text)
 {
-    unsigned char lead = (unsigned char)*text;
-    int followers = text_followers(lead);
-    uint32_t code = followers <= 0 ? lead : lead & (0x3fu >> followers);
+    mbstate_t state = {0};
+    wchar_t code;
+    size_t length = mbrtowc(&code, text, TEXT_BYTES_MAX, &state);
 
-    if (followers < 0)
+    if (length > TEXT_BYTES_MAX || code > TEXT_CODE_MAX ||
+        (iswcntrl((wint_t)code) && code != L'\t'))
         return 0;
-    for (int i = 1; i <= followers; i++) {
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | ((unsigned char)text[i] & 0x3f);
-    }
-    return text_is_code(code, followers) && !text_is_control(code) ? (size_t)followers + 1 : 0;
+    return length;
 }
 
 char *text_clean(char *text)
 {
+    locale_t before = uselocale(text_locale());
+
     for (char *at = text; *at != '\0';) {
         size_t length = text_character(at);
 
@@ -58,6 +44,7 @@ char *text_clean(char *text)
             *at = '?';
         at += length == 0 ? 1 : length;
     }
+    uselocale(before);
     return text;
 }
 

@@ -191,9 +191,10 @@ void pager_shutdown(struct pager *pager);
 
 /*
  * The last error of the page at ADDR (any alignment), 0 when it was last read or written without
- * one; EFAULT when it was last asked for outside the object. A page whose write-out failed keeps
- * its error, and reading it gives an error to the client, until it has been written, by the next
- * sync maybe, or flushed (pager_flush).
+ * one; EFAULT when it was last asked for outside the object, or any page was that lies, as it does,
+ * behind all that were ever asked for inside. A page whose write-out failed keeps its error, and
+ * reading it gives an error to the client, until it has been written, by the next sync maybe, or
+ * flushed (pager_flush).
  * => does not block.
  */
 error_t pager_get_error(struct pager *pager, vm_address_t addr);

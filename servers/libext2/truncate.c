@@ -3,8 +3,9 @@
  * Taking blocks away from a file, from its end. Blocks that follow each other are freed together.
  *
  * On a damaged file system the trees of indirect blocks may share blocks or lead in circles. The
- * first pointer that cannot be right, and the first block that is freed twice, end the walk; so it
- * frees every block once at most. What was not reached is lost until somebody checks the file
+ * first pointer that cannot be right, such as one to a block that led to it, and the first block
+ * that is freed twice, end the walk; so it frees every block once at most, and none that it has in
+ * hand. What was not reached is lost until somebody checks the file
  * system, which has been marked for it. The file's pointers are cleared all the same.
  */
 #include "libext2/private.h"
@@ -16,7 +17,8 @@ struct ext2_shrink {
     uint32_t start; /* blocks that will be freed together */
     uint32_t count;
     uint32_t nfreed;
-    bool metadata; /* the data is a directory's or a link's */
+    uint32_t way[EXT2_LEVELS_MAX]; /* the indirect blocks in hand, by the level of their pointers */
+    bool metadata;                 /* the data is a directory's or a link's */
     error_t error; /* the first; the walk goes on after a block that cannot be read */
     bool stop;
 };
@@ -67,6 +69,7 @@ static void ext2_shrink_block(struct ext2_shrink *shrink, uint32_t block, unsign
     }
     uint32_t *pointers = data;
     bool dirty = false;
+    shrink->way[level] = block;
     uint64_t span = ext2_level_span(fs, level);
     for (uint32_t i = (uint32_t)(keep / span); i < 1u << fs->pointer_shift && !shrink->stop; i++) {
         uint32_t pointer = pointers[i];
@@ -76,7 +79,18 @@ static void ext2_shrink_block(struct ext2_shrink *shrink, uint32_t block, unsign
             dirty = true;
         }
     }
+    shrink->way[level] = 0;
     ext2_put(fs, block, pointers, dirty);
+}
+
+/* Whether a pointer may lead to BLOCK. */
+static bool ext2_shrink_may(const struct ext2_shrink *shrink, uint32_t block)
+{
+    for (unsigned int level = 0; level < EXT2_LEVELS_MAX; level++) {
+        if (shrink->way[level] == block)
+            return false;
+    }
+    return ext2_blocks_valid(shrink->inode->fs, block, 1);
 }
 
 /*
@@ -94,7 +108,7 @@ static void ext2_shrink_pointer(struct ext2_shrink *shrink, uint32_t *pointer, u
         *pointer = 0;
     if (shrink->stop)
         return;
-    if (!ext2_blocks_valid(fs, block, 1)) {
+    if (!ext2_shrink_may(shrink, block)) {
         ext2_shrink_fail(
             shrink,
             ext2_damage(fs, "inode %u has block %u", (unsigned)shrink->inode->ino, (unsigned)block),

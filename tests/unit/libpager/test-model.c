@@ -185,8 +185,11 @@ static void model_sync_some(void)
     model_check_error(pager_sync_some(f.upi->pager, page * PAGE, npages * PAGE, 1), page, npages);
 }
 
+/* A request that a page given back has overtaken is answered all the same, and the answer may come
+   when the page has been returned. */
 static void model_return(void)
 {
+    mock_pagers_wait(f.bucket);
     model_check_error(pager_return(f.upi->pager, 1), 0, model.npages);
     model_check_disk();
     for (size_t i = 0; i < NPAGES; i++)

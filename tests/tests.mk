@@ -35,10 +35,12 @@ prove = rm -rf $(TEST_LOGS) && mkdir -p $(TEST_LOGS) && \
 	{ setpriv --pdeathsig TERM $(TESTS_ENV) $(1) prove --exec '$(LIMIT) $(TEST_LOGS)' $(2) || \
 	{ tests/explain.sh $(TEST_LOGS) >&2; exit 1; }; }
 
+# The same random numbers each time, so that a change is to blame for what fails.
 test: $(UNIT_TESTS) $(TESTS_NEED)
 	$(GIVE_TURN)
 	$(Q)$(TESTS_BUILD)
-	$(Q)$(call prove,CMOCKA_MESSAGE_OUTPUT=TAP,--jobs $(shell nproc) $(UNIT_TESTS) $(SYSTEM_TESTS))
+	$(Q)$(call prove,MACHBED_SEED=$${MACHBED_SEED:-1} CMOCKA_MESSAGE_OUTPUT=TAP,\
+		--jobs $(shell nproc) $(UNIT_TESTS) $(SYSTEM_TESTS))
 
 # Every machine that exists; `make test` has a third of them.
 test-matrix: $(TESTS_NEED)
@@ -46,7 +48,7 @@ test-matrix: $(TESTS_NEED)
 	$(Q)$(TESTS_BUILD)
 	$(Q)$(call prove,MATRIX=all TEST_SECONDS=3600,tests/system/80-matrix.t)
 
-# As `make test`, with the fuzzer at work for twenty minutes.
+# As `make test`, with other random numbers each time, and the fuzzer at work for twenty minutes.
 test-long:
 	$(GIVE_TURN)
-	$(Q)FUZZ_SECONDS=1200 TEST_SECONDS=2400 $(MAKE) --no-print-directory test
+	$(Q)MACHBED_SEED=$$(date +%s) FUZZ_SECONDS=1200 TEST_SECONDS=2400 $(MAKE) --no-print-directory test

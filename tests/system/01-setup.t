@@ -164,6 +164,7 @@ t_true "DRY=1 boots nothing" test ! -e build/runs/setup-dry/page/serial.log
 sleep 60 &
 first=$!
 tools/setup/turn.sh take build $first
+# shellcheck disable=SC2016 # the inner shell expands it
 t_says "a make waits for another that builds in the same folder, until that has ended" 0 \
     "machbed: waiting for another make that builds in build/ (process $first)
 run128" sh -c 'make list & sleep 2; kill "$1"; wait $!' - $first
@@ -172,6 +173,7 @@ sleep 60 &
 first=$!
 tools/setup/turn.sh take "$turn" $first
 tools/setup/turn.sh give "$turn" $first
+# shellcheck disable=SC2016 # as above
 t_true "a make that builds nothing more is not waited for" \
     sh -c '! tools/setup/turn.sh take "$1" $$ 2>&1 | grep waiting' - "$turn"
 kill $first

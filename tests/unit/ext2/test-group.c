@@ -3,7 +3,8 @@
  * Several who want the metadata on the disk at once. What they change is their file's mode, which
  * is in the inode table and nowhere else.
  *
- * MACHBED_SEED chooses the order of the last tests (another in every run; printed).
+ * MACHBED_SEED chooses the order of the last tests (`make test`: 1; else another in every run;
+ * printed).
  */
 #include <inttypes.h>
 #include <pthread.h>

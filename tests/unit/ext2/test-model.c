@@ -2,9 +2,9 @@
 /*
  * Files in random order, held against a model; in the end e2fsck and libext2fs look at the disk.
  *
- * MACHBED_SEED chooses the order (another in every run; printed), MACHBED_STEPS how long it goes
- * on. The first test is one thread and repeats exactly up to the pagers' own threads; in the second
- * each file has a thread, while another evicts and syncs.
+ * MACHBED_SEED chooses the order (`make test`: 1; else another in every run; printed),
+ * MACHBED_STEPS how long it goes on. The first test is one thread and repeats exactly up to the
+ * pagers' own threads; in the second each file has a thread, while another evicts and syncs.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -118,7 +118,8 @@ static void model_explain(struct step *steps, uint32_t count, unsigned int image
 int main(int argc, char **argv)
 {
     uint32_t left = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : MODEL_STEPS;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL) << 20;
+    const char *first = argc > 2 ? argv[2] : getenv("MACHBED_SEED");
+    uint64_t seed = first != NULL ? strtoull(first, NULL, 0) : (uint64_t)time(NULL) << 20;
     struct step *steps = calloc(MODEL_SEQUENCE, sizeof *steps);
     unsigned int ntests = (left + MODEL_SEQUENCE - 1) / MODEL_SEQUENCE;
     unsigned int nfailed = 0;

@@ -2,9 +2,10 @@
 /*
  * libpager in random order, held against a model.
  *
- * MACHBED_SEED chooses the order (another in every run; printed), MACHBED_STEPS how long it goes
- * on. The first test is one thread and repeats exactly up to the pager's own threads; in the
- * second, of a twentieth of the steps for each client, clients, syncs and evictions run at once.
+ * MACHBED_SEED chooses the order (`make test`: 1; else another in every run; printed),
+ * MACHBED_STEPS how long it goes on. The first test is one thread and repeats exactly up to the
+ * pager's own threads; in the second, of a twentieth of the steps for each client, clients, syncs
+ * and evictions run at once.
  */
 #include <inttypes.h>
 #include <sched.h>

@@ -68,6 +68,12 @@ static uint8_t pager_range_what(const struct pager_range *range)
     return range->should_return == MEMORY_OBJECT_RETURN_NONE ? TRACE_FLUSH : TRACE_RETURN;
 }
 
+static void pager_window_link(struct pager *pager, struct pager_window *window)
+{
+    window->next = pager->windows;
+    pager->windows = window;
+}
+
 static void pager_window_unlink(struct pager *pager, const struct pager_window *window)
 {
     struct pager_window **link = &pager->windows;
@@ -370,8 +376,7 @@ static void pager_window_ask(struct pager *pager, struct pager_window *window,
     window->cause = trace_cause();
     window->start = trace_begin(TRACE_LOCK_REQUEST);
     window->asking = true;
-    window->next = pager->windows;
-    pager->windows = window;
+    pager_window_link(pager, window);
     control = pager_control_ref(pager);
     if (control != MACH_PORT_NULL)
         pager_window_send(pager, window, &piece, control);
@@ -390,8 +395,7 @@ void pager_page_ask(struct pager *pager, const struct pager_request *request,
 
     rt_mutex_lock(&pager->level->lock);
     if (!pager_page_failed(pager, request->offset)) {
-        window.next = pager->windows;
-        pager->windows = &window;
+        pager_window_link(pager, &window);
         rt_mutex_unlock(&pager->level->lock);
         memory_object_lock_request(request->control, request->offset, request->length,
                                    should_return, flush, prot, MACH_PORT_NULL);

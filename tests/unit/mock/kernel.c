@@ -1258,9 +1258,8 @@ mach_port_t mock_confirm_create(void)
     mach_port_t i = 0;
 
     enter();
-    while (i < CONFIRMS && confirms[i].used)
-        i++;
-    mock_check(i < CONFIRMS);
+    for (; confirms[i].used; i++)
+        mock_check(i + 1 < CONFIRMS);
     confirms[i] = (struct confirm){.used = true};
     leave();
     return CONFIRM_FIRST + i;

@@ -43,9 +43,14 @@ static struct {
     const struct ctf_sink *ctf; /* set once: events go there, if it is not null */
 } trace;
 
+static uint32_t trace_number(void)
+{
+    return __atomic_add_fetch(&trace.requests, 1, __ATOMIC_RELAXED);
+}
+
 uint32_t trace_request(void)
 {
-    return trace_mask == 0 ? 0 : __atomic_add_fetch(&trace.requests, 1, __ATOMIC_RELAXED);
+    return trace_mask == 0 ? 0 : trace_number();
 }
 
 uint32_t trace_cause(void)
@@ -115,8 +120,8 @@ void trace_end(const struct trace_event *event)
     record = &chunk->events[chunk->nevents];
     *record = *event;
     record->end = end;
-    if (record->request == 0)
-        record->request = trace_request();
+    if (record->request == 0) /* what is recorded has a number, also if recording just ended */
+        record->request = trace_number();
     chunk->nevents++;
 }
 

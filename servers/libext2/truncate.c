@@ -5,8 +5,8 @@
  * On a damaged file system the trees of indirect blocks may share blocks or lead in circles. The
  * first pointer that cannot be right, such as one to a block that led to it, and the first block
  * that is freed twice, end the walk; so it frees every block once at most, and none that it has in
- * hand. What was not reached is lost until somebody checks the file
- * system, which has been marked for it. The file's pointers are cleared all the same.
+ * hand. What was not reached is lost until somebody checks the file system, which has been marked
+ * for it. The file's pointers are cleared all the same.
  */
 #include "libext2/private.h"
 

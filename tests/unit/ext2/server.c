@@ -160,9 +160,9 @@ void client_fill(uint8_t *data, uint64_t offset, vm_size_t length, unsigned int 
 
 void client_write_fill(struct node *node, uint64_t offset, vm_size_t length, unsigned int seed)
 {
-    uint8_t *data = malloc(length);
+    void *data = NULL;
 
-    check(data != NULL);
+    check_ok(posix_memalign(&data, PAGE, length)); /* so that each page is copied at once */
     client_fill(data, offset, length, seed);
     client_write(node, offset, data, length);
     free(data);

@@ -235,8 +235,8 @@ static void *client_run(void *arg)
     return NULL;
 }
 
-/* The mock kernel copies whole pages at once that are aligned as client_write_fill's, so each page is
-   dirty once. */
+/* The mock kernel copies a page at once that is aligned, as those of client_write_fill are: each
+   page is dirty once. */
 SERVER_TEST(pages_of_files_that_are_synced_and_written_behind_are_written_once, ALL_BLOCK_SIZES)
 {
     struct client clients[NCLIENTS];
